@@ -1,0 +1,5 @@
+"""`python -m ssp`."""
+
+from ssp.cli.main import run
+
+run()

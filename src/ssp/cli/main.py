@@ -1,0 +1,57 @@
+"""The `ssp` command: its subcommands by name, and the one place where errors become a line and an exit code.
+
+Subcommands are imported only when they are called, so that `ssp --help` answers at once.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from ssp import __version__
+from ssp.errors import SspError
+
+COMMANDS = {
+    "train": "Train a search agent by self-play.",
+    "world": "Write a generated world: corpus, seeds, held-out questions, facts.",
+    "index": "Build a search index from a corpus.",
+    "search": "Search an index.",
+    "serve": "Serve an index over HTTP (the /retrieve protocol).",
+}
+
+app = App(
+    name="ssp",
+    version=__version__,
+    help="Search Self-Play: train deep-search agents without question-answer labels.",
+    suppress_keyboard_interrupt=False,
+)
+for _name, _help in COMMANDS.items():
+    app.command(f"ssp.cli.{_name}:{_name}", name=_name, help=_help)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; gives the exit code: 0 done, 2 a mistake the user can mend, 130 interrupted."""
+    try:
+        app(arguments, print_error=False, exit_on_error=False, result_action="return_value")
+        sys.stdout.flush()
+    except (SspError, CycloptsError) as error:
+        _complain(str(error))
+        return 2
+    except KeyboardInterrupt:
+        _complain("stopped")
+        return 130
+    except BrokenPipeError:  # the reader of our output has gone, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return 0
+
+
+def _complain(message: str) -> None:
+    line = " ".join(message.split())
+    sys.stderr.write(f"ssp: {line}\n")
+
+
+def run() -> None:
+    """The entry point of the installed command."""
+    sys.exit(main())

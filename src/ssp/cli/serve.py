@@ -1,0 +1,85 @@
+"""`ssp serve`."""
+
+import os
+import socket
+from pathlib import Path
+
+from ssp.cli.output import note
+from ssp.errors import ConfigError
+from ssp.search.manifest import read_manifest
+
+GRACE_SECONDS = 30
+
+
+def serve(
+    index: Path,
+    *,
+    port: int = 8000,
+    host: str = "127.0.0.1",
+    topk: int = 3,
+    threads: int = 2,
+    token_env: str | None = None,
+) -> None:
+    """Serve an index over HTTP: POST /retrieve, GET /healthz, GET /openapi.json.
+
+    Stops on Ctrl-C or SIGTERM after the requests under way are answered.
+
+    Parameters
+    ----------
+    index
+        Index directory, as `ssp index` writes it.
+    port
+        Port to listen on; 0 takes a free one.
+    host
+        Address to listen on. Anything but the default opens the index to others: use a token then.
+    topk
+        Documents per query where a request does not say.
+    threads
+        Threads that search.
+    token_env
+        Name of the environment variable that holds a bearer token; requests must then carry it.
+    """
+    documents = read_manifest(index).documents
+    listener = _listen(host, port)
+    token = _token(token_env)
+
+    import uvicorn
+
+    from ssp.search.index import open_index
+    from ssp.search.server import make_app
+
+    searcher = open_index(index)
+    searcher.search_now(["warm up"], 1)  # compile or load before the first request, not during it
+    application = make_app(searcher, documents=documents, token=token, topk=topk, workers=threads)
+    config = uvicorn.Config(
+        application,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        backlog=2048,
+    )
+    address, actual_port = listener.getsockname()[:2]
+    note(f"serving {documents:,} documents at http://{address}:{actual_port}/retrieve (Ctrl-C stops)")
+    uvicorn.Server(config).run(sockets=[listener])
+    note("stopped; all requests under way were answered")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise ConfigError(f"can't listen on {host} port {port}: {error}; choose another --port") from None
+    return listener
+
+
+def _token(variable: str | None) -> str | None:
+    if variable is None:
+        return None
+    token = os.environ.get(variable)
+    if not token:
+        raise ConfigError(f"the environment variable {variable} is empty or not set; put the token there")
+    return token

@@ -1,0 +1,75 @@
+"""Text to search terms.
+
+Chosen by measured recall (docs/results.md): every word is indexed, stemmed and folded (case, accents, width,
+thousands separators); common words and question words are left out of a *query* only, and only while something
+else is left of it, so that "The Who" can be found. Scripts without spaces become single characters and pairs of
+neighbours.
+
+>>> analyzer = Analyzer()
+>>> analyzer.document_terms("The Cafés of Oakmere")
+['the', 'cafe', 'of', 'oakmer']
+>>> analyzer.query_terms("Where are the cafés of Oakmere?"), analyzer.query_terms("The Who")
+(['cafe', 'oakmer'], ['the', 'who'])
+>>> analyzer.document_terms("北京大学")
+['北', '京', '大', '学', '北京', '京大', '大学']
+"""
+
+import re
+from collections.abc import Iterable
+
+import Stemmer
+
+from ssp.text import UNSPACED_CHARACTER, UNSPACED_RUN, fold
+
+_WORD = re.compile(r"[^\W_]+")
+QUERY_STOP_WORDS = frozenset(
+    "a an and are as at be but by did do does for from had has have he her his how if in into is it its no not "
+    "of on or she such that the their then there these they this to was were what when where which who whom whose "
+    "will with".split()
+)
+VERSION = 1
+
+
+class Analyzer:
+    """Turns documents and queries into terms. Stems are remembered, up to a bound."""
+
+    _REMEMBERED = 500_000
+
+    def __init__(self) -> None:
+        self._stemmer = Stemmer.Stemmer("english", 0)
+        self._stems: dict[str, str] = {}
+
+    def document_terms(self, text: str) -> list[str]:
+        return self._terms(_words(fold(text)))
+
+    def query_terms(self, text: str) -> list[str]:
+        words = _words(fold(text))
+        telling = [word for word in words if word not in QUERY_STOP_WORDS]
+        return self._terms(telling or words)
+
+    def _terms(self, words: Iterable[str]) -> list[str]:
+        stems = self._stems
+        terms = []
+        for word in words:
+            stem = stems.get(word)
+            if stem is None:
+                stem = self._remember(word)
+            terms.append(stem)
+        return terms
+
+    def _remember(self, word: str) -> str:
+        if len(self._stems) >= self._REMEMBERED:
+            self._stems.clear()
+        stem: str = self._stemmer.stemWord(word)
+        self._stems[word] = stem
+        return stem
+
+
+def _words(folded: str) -> list[str]:
+    if folded.isascii() or not UNSPACED_CHARACTER.search(folded):
+        return _WORD.findall(folded)
+    words = _WORD.findall(UNSPACED_RUN.sub(" ", folded))
+    for run in UNSPACED_RUN.findall(folded):
+        words.extend(run)
+        words.extend(run[start : start + 2] for start in range(len(run) - 1))
+    return words

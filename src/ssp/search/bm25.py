@@ -1,0 +1,111 @@
+"""BM25: built by bm25s, kept as memory-mapped arrays, searched by `topk`.
+
+bm25s computes the scores of all (term, document) pairs once, when the index is built; a query only adds them up.
+What this module adds is in the measured figures of docs/results.md: a build that does not hold the documents in
+memory, a vocabulary that is read in place, and a search that touches only documents that contain a term and
+breaks ties by corpus order.
+"""
+
+import array
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ssp.search.analyzer import Analyzer
+from ssp.search.arrays import open_array
+from ssp.search.documents import Documents
+from ssp.search.hits import rank_hits
+from ssp.search.vocabulary import Vocabulary, write_vocabulary
+from ssp.types import Doc, Hit
+
+K1, B, TITLE_WEIGHT = 1.5, 0.75, 3
+_STARTS, _DOCS, _SCORES = "bm25.starts.npy", "bm25.docs.npy", "bm25.scores.npy"
+_CHUNK = 16
+
+
+def write_bm25(directory: Path, docs: Iterable[Doc]) -> None:
+    """Index the documents. The title counts as often as TITLE_WEIGHT repetitions of it in the text."""
+    import bm25s
+
+    analyzer, terms = Analyzer(), dict[str, int]()
+    counted = [_term_numbers(analyzer, terms, doc) for doc in docs]
+    library = bm25s.BM25(k1=K1, b=B, method="lucene", csc_backend="numpy")
+    scores = library.build_index_from_ids(list(terms.values()), counted, show_progress=False)
+    np.save(directory / _STARTS, scores["indptr"].astype(np.int64))
+    np.save(directory / _DOCS, scores["indices"].astype(np.int32))
+    np.save(directory / _SCORES, scores["data"].astype(np.float32))
+    write_vocabulary(directory, list(terms))
+
+
+def _term_numbers(analyzer: Analyzer, terms: dict[str, int], doc: Doc) -> "array.array[int]":
+    words = analyzer.document_terms(doc.title) * TITLE_WEIGHT + analyzer.document_terms(doc.text)
+    return array.array("I", [terms.setdefault(word, len(terms)) for word in words])
+
+
+class Bm25Searcher:
+    """Searches a BM25 index. Any number of processes and threads may use one index at once.
+
+    `compiled=False` searches in NumPy without loading the compiler: slower, but quicker to a first answer.
+    """
+
+    def __init__(self, directory: Path, *, threads: int = 1, compiled: bool = True) -> None:
+        self.documents = Documents(directory)
+        self._vocabulary = Vocabulary(directory)
+        self._analyzer = Analyzer()
+        self._starts = open_array(directory / _STARTS)
+        self._docs = open_array(directory / _DOCS)
+        self._scores = open_array(directory / _SCORES)
+        self._search_chunk = self._search_compiled if compiled else self._search_numpy
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="bm25") if threads > 1 else None
+        self._scratch = threading.local()
+
+    async def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        return self.search_now(queries, k)
+
+    async def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def search_now(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        return [rank_hits(self.documents, found, scores) for found, scores in self.rank_now(queries, k)]
+
+    def rank_now(self, queries: Sequence[str], k: int) -> list[tuple[list[int], list[float]]]:
+        """Document numbers and scores only, best first."""
+        terms = [self._vocabulary.numbers(self._analyzer.query_terms(query)) for query in queries]
+        k = max(0, min(k, len(self.documents)))
+        if self._pool is None or len(terms) <= _CHUNK:
+            return self._search_chunk(terms, k)
+        chunks = [terms[start : start + _CHUNK] for start in range(0, len(terms), _CHUNK)]
+        found = self._pool.map(self._search_chunk, chunks, [k] * len(chunks))
+        return [ranking for chunk in found for ranking in chunk]
+
+    def _search_compiled(self, queries: Sequence[npt.NDArray[np.int32]], k: int) -> list[tuple[list[int], list[float]]]:
+        from ssp.search import topk
+
+        totals, touched = self._buffers()
+        docs, scores = np.empty(k, dtype=np.int32), np.empty(k, dtype=np.float32)
+        rankings = []
+        for terms in queries:
+            count = topk.search_terms(terms, self._starts, self._docs, self._scores, totals, touched, docs, scores)
+            rankings.append((docs[:count].tolist(), scores[:count].tolist()))
+        return rankings
+
+    def _search_numpy(self, queries: Sequence[npt.NDArray[np.int32]], k: int) -> list[tuple[list[int], list[float]]]:
+        from ssp.search import topk_numpy
+
+        size = len(self.documents)
+        found = (topk_numpy.search_terms(t, self._starts, self._docs, self._scores, size, k) for t in queries)
+        return [(docs.tolist(), scores.tolist()) for docs, scores in found]
+
+    def _buffers(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
+        """Scratch of this thread: totals (all zero between searches) and the list of touched documents."""
+        buffers: Iterator[npt.NDArray[np.float32]] | None = getattr(self._scratch, "buffers", None)
+        if buffers is None:
+            size = len(self.documents)
+            self._scratch.buffers = np.zeros(size, dtype=np.float32), np.empty(size, dtype=np.int32)
+        pair: tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]] = self._scratch.buffers
+        return pair

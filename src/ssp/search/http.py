@@ -1,0 +1,154 @@
+"""Search over HTTP: any service that speaks the `/retrieve` protocol of the field.
+
+Retries happen here and nowhere else. Connections are pooled, identical queries that are under way at the same
+time are asked once, and when the service can't be had a typed SearchError says so.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+import orjson
+import stamina
+
+from ssp.errors import SearchError
+from ssp.search.corpus import split_contents
+from ssp.types import Doc, Hit
+
+MAX_BATCH = 128
+_PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+
+class _PassingFailure(Exception):
+    """The request is worth repeating."""
+
+
+class HttpSearcher:
+    """A client of one search service.
+
+    `url` is the service's address, with or without `/retrieve`. A `transport` puts a function in place of the
+    network, for tests.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        timeout: float = 30.0,
+        attempts: int = 5,
+        connections: int = 32,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        base = url.rstrip("/")
+        self.url = base if base.endswith("/retrieve") else f"{base}/retrieve"
+        self._attempts = attempts
+        self._under_way: dict[tuple[str, int], asyncio.Future[list[Hit]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._client = httpx.AsyncClient(
+            timeout=timeout,
+            limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
+            headers={"Authorization": f"Bearer {token}"} if token else {},
+            transport=transport,
+        )
+
+    async def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        if k < 1:
+            return [[] for _ in queries]
+        fresh = [query for query in dict.fromkeys(queries) if (query, k) not in self._under_way]
+        for query in fresh:
+            self._under_way[query, k] = asyncio.get_running_loop().create_future()
+        answers = [self._under_way[query, k] for query in queries]
+        for start in range(0, len(fresh), MAX_BATCH):
+            task = asyncio.create_task(self._fetch(fresh[start : start + MAX_BATCH], k))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return [list(hits) for hits in await asyncio.gather(*answers)]
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await self._client.aclose()
+
+    async def _fetch(self, queries: list[str], k: int) -> None:
+        """Ask for a batch and hand the answers, or the error, to everybody who waits for one of its queries."""
+        futures = [self._under_way[query, k] for query in queries]
+        try:
+            for future, hits in zip(futures, await self._retrieve(queries, k), strict=True):
+                if not future.done():
+                    future.set_result(hits)
+        except SearchError as error:
+            for future in futures:
+                if not future.done():
+                    future.set_exception(error)
+                    future.exception()  # a caller that was cancelled will not look at it
+        finally:
+            for query, future in zip(queries, futures, strict=True):
+                future.cancel()
+                del self._under_way[query, k]
+
+    async def _retrieve(self, queries: list[str], k: int) -> list[list[Hit]]:
+        body = {"queries": queries, "topk": k, "return_scores": True}
+        try:
+            async for attempt in stamina.retry_context(
+                on=_PassingFailure, attempts=self._attempts, timeout=None, wait_initial=0.1, wait_max=10.0
+            ):
+                with attempt:
+                    return parse_result(await self._post(body), len(queries))
+        except _PassingFailure as failure:
+            raise SearchError(f"{self.url} did not answer after {self._attempts} tries: {failure}") from None
+        raise AssertionError("unreachable: the retry context returns or raises")
+
+    async def _post(self, body: dict[str, Any]) -> Any:
+        try:
+            response = await self._client.post(
+                self.url, content=orjson.dumps(body), headers={"Content-Type": "application/json"}
+            )
+        except httpx.TransportError as error:
+            raise _PassingFailure(str(error) or type(error).__name__) from None
+        except httpx.InvalidURL as error:
+            raise SearchError(f"{self.url} is not a usable address: {error}") from None
+        if response.status_code in _PASSING_STATUS:
+            raise _PassingFailure(f"status {response.status_code}")
+        if response.status_code != 200:
+            raise SearchError(f"{self.url} refused: status {response.status_code}: {response.text[:200]}")
+        try:
+            return orjson.loads(response.content)
+        except orjson.JSONDecodeError:
+            raise SearchError(f"{self.url} answered something that is not JSON") from None
+
+
+def parse_result(answer: Any, expected: int) -> list[list[Hit]]:
+    """Hits from the protocol's answer, with or without scores.
+
+    >>> parse_result({"result": [[{"id": "7", "contents": '"Oakmere"\\\\nA town.'}]]}, 1)[0][0].doc.title
+    'Oakmere'
+    """
+    rows = answer.get("result") if isinstance(answer, dict) else None
+    if not isinstance(rows, list) or len(rows) != expected or not all(isinstance(row, list) for row in rows):
+        raise SearchError(f"the search service answered in an unknown form (no result list for {expected} queries)")
+    return [[_hit(item, rank) for rank, item in enumerate(row, start=1)] for row in rows]
+
+
+def _hit(item: Any, rank: int) -> Hit:
+    wrapped = isinstance(item, dict) and isinstance(item.get("document"), dict)
+    document = item["document"] if wrapped else item
+    score = item.get("score") if wrapped else None
+    if not isinstance(document, dict):
+        raise SearchError("the search service answered in an unknown form (a document is not an object)")
+    if isinstance(document.get("contents"), str):
+        title, text = split_contents(document["contents"])
+    elif isinstance(document.get("text"), str):
+        title, text = str(document.get("title") or ""), document["text"]
+    else:
+        raise SearchError("the search service answered a document without contents")
+    doc_id = document.get("id")
+    named = str(doc_id) if isinstance(doc_id, (str, int)) and str(doc_id) else _fingerprint(title, text)
+    return Hit(Doc(named, title, text), rank, float(score) if isinstance(score, (int, float)) else 1.0 / rank)
+
+
+def _fingerprint(title: str, text: str) -> str:
+    """An id for documents of a service that gives none."""
+    return hashlib.blake2b(f"{title}\n{text}".encode(), digest_size=8).hexdigest()
