@@ -4,6 +4,7 @@ Subcommands are imported only when they are called, so that `ssp --help` answers
 """
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -32,6 +33,7 @@ for _name, _help in COMMANDS.items():
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; gives the exit code: 0 done, 2 a mistake the user can mend, 130 interrupted."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill cleans up as Ctrl-C does
     try:
         app(arguments, print_error=False, exit_on_error=False, result_action="return_value")
         sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 from ssp.cli.output import note
@@ -9,6 +10,7 @@ from ssp.errors import ConfigError
 from ssp.search.manifest import read_manifest
 
 GRACE_SECONDS = 30
+BACKLOG = 2048
 
 
 def serve(
@@ -56,11 +58,12 @@ def serve(
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
-        backlog=2048,
+        backlog=BACKLOG,
     )
     address, actual_port = listener.getsockname()[:2]
     note(f"serving {documents:,} documents at http://{address}:{actual_port}/retrieve (Ctrl-C stops)")
-    uvicorn.Server(config).run(sockets=[listener])
+    with suppress(KeyboardInterrupt):  # uvicorn raises the signal again after it has stopped cleanly
+        uvicorn.Server(config).run(sockets=[listener])
     note("stopped; all requests under way were answered")
 
 
@@ -70,6 +73,7 @@ def _listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen(BACKLOG)  # from here on clients may come; they wait until the index is open
     except (OSError, OverflowError) as error:
         listener.close()
         raise ConfigError(f"can't listen on {host} port {port}: {error}; choose another --port") from None

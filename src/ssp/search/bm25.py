@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ssp.errors import DataError
 from ssp.search.analyzer import Analyzer
 from ssp.search.arrays import open_array
 from ssp.search.documents import Documents
@@ -33,6 +34,8 @@ def write_bm25(directory: Path, docs: Iterable[Doc]) -> None:
 
     analyzer, terms = Analyzer(), dict[str, int]()
     counted = [_term_numbers(analyzer, terms, doc) for doc in docs]
+    if not terms:
+        raise DataError("the corpus has no words to search for")
     library = bm25s.BM25(k1=K1, b=B, method="lucene", csc_backend="numpy")
     scores = library.build_index_from_ids(list(terms.values()), counted, show_progress=False)
     np.save(directory / _STARTS, scores["indptr"].astype(np.int64))

@@ -6,6 +6,7 @@ a quarter of the size).
 """
 
 import importlib.util
+import logging
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -28,20 +29,26 @@ _FEATURE = "dense search"
 Vectors = npt.NDArray[np.float32]
 
 
-def default_encoder() -> EncoderEntry:
-    return EncoderEntry(model=PACKAGED, dimensions=0)
-
-
 @cache
 def load_encoder(model: str) -> Any:
     """A SentenceTransformer for a directory, a hub name, or `minilm`."""
     sentence_transformers = import_extra("sentence_transformers", extra="dense", feature=_FEATURE)
     name = str(_packaged_path()) if model == PACKAGED else model
+    if name.startswith((".", "/", "~")) and not Path(name).expanduser().is_dir():
+        raise DataError(f"no encoder directory at {name}")
+    _silence_libraries()
     try:
         return sentence_transformers.SentenceTransformer(name)
     except (OSError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise DataError(f"can't load the encoder {model!r}: {reason}") from None
+
+
+def _silence_libraries() -> None:
+    """Their warnings and bars are for their own users; ours get one line where something is wrong."""
+    for library in ("sentence_transformers", "transformers", "huggingface_hub"):
+        logging.getLogger(library).setLevel(logging.ERROR)
+    import_extra("transformers.utils.logging", extra="dense", feature=_FEATURE).disable_progress_bar()
 
 
 def _packaged_path() -> Path:
@@ -119,14 +126,13 @@ class DenseSearcher:
 
     def rank_now(self, queries: Sequence[str], k: int) -> list[tuple[list[int], list[float]]]:
         """Document numbers and scores only, best first."""
-        rankings: list[tuple[list[int], list[float]]] = [([], []) for _ in queries]
-        asked = [place for place, query in enumerate(queries) if query.strip()]
+        asked = [query for query in dict.fromkeys(queries) if query.strip()]
         k = min(k, len(self.documents))
-        if not asked or k < 1:
-            return rankings
-        vectors = encode(self._encoder.model, [queries[place] for place in asked], self._encoder.query_prefix)
-        scores, numbers = self._index.search(vectors, k)
-        for place, row_scores, row_numbers in zip(asked, scores, numbers, strict=True):
-            order = np.lexsort((row_numbers, -row_scores))
-            rankings[place] = (row_numbers[order].tolist(), row_scores[order].tolist())
-        return rankings
+        found: dict[str, tuple[list[int], list[float]]] = {}
+        if asked and k > 0:
+            vectors = encode(self._encoder.model, asked, self._encoder.query_prefix)
+            scores, numbers = self._index.search(vectors, k)
+            for query, row_scores, row_numbers in zip(asked, scores, numbers, strict=True):
+                order = np.lexsort((row_numbers, -row_scores))
+                found[query] = (row_numbers[order].tolist(), row_scores[order].tolist())
+        return [found.get(query, ([], [])) for query in queries]

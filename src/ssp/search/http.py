@@ -65,7 +65,8 @@ class HttpSearcher:
             task = asyncio.create_task(self._fetch(fresh[start : start + MAX_BATCH], k))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        return [list(hits) for hits in await asyncio.gather(*answers)]
+        found = await asyncio.gather(*(asyncio.shield(answer) for answer in answers))  # others may wait for them too
+        return [list(hits) for hits in found]
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -123,7 +124,7 @@ class HttpSearcher:
 def parse_result(answer: Any, expected: int) -> list[list[Hit]]:
     """Hits from the protocol's answer, with or without scores.
 
-    >>> parse_result({"result": [[{"id": "7", "contents": '"Oakmere"\\\\nA town.'}]]}, 1)[0][0].doc.title
+    >>> parse_result({"result": [[{"id": "7", "contents": '"Oakmere"\\nA town.'}]]}, 1)[0][0].doc.title
     'Oakmere'
     """
     rows = answer.get("result") if isinstance(answer, dict) else None

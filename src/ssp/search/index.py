@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from ssp.files import new_directory
+from ssp.files import new_directory, refuse_existing
 from ssp.protocols import LocalSearcher
 from ssp.search import analyzer
 from ssp.search.bm25 import Bm25Searcher, write_bm25
@@ -12,6 +12,7 @@ from ssp.search.manifest import EncoderEntry, IndexKind, Manifest, read_manifest
 from ssp.types import Doc
 
 Progress = Callable[[str, int], None]
+DEFAULT_ENCODER = EncoderEntry(model="minilm", dimensions=0)
 
 
 def build_index(
@@ -19,10 +20,15 @@ def build_index(
     out: Path,
     *,
     kind: IndexKind = "bm25",
-    encoder: EncoderEntry | None = None,
+    encoder: EncoderEntry = DEFAULT_ENCODER,
     progress: Progress = lambda _stage, _count: None,
 ) -> Manifest:
     """Write a new index directory, whole or not at all. `progress` hears of documents by stage."""
+    refuse_existing(out, "index")
+    if kind != "bm25":
+        from ssp.search.dense import load_encoder
+
+        load_encoder(encoder.model)  # a wrong name is told before the corpus is read
     with new_directory(out, "index") as scratch:
         stored = _reported(write_documents(scratch, docs), "reading", progress)
         if kind == "dense":
@@ -30,12 +36,12 @@ def build_index(
                 pass
         else:
             write_bm25(scratch, stored)
+        manifest = Manifest(kind=kind, documents=len(Documents(scratch)), analyzer=analyzer.VERSION)
         if kind != "bm25":
-            from ssp.search.dense import default_encoder, write_dense
+            from ssp.search.dense import write_dense
 
-            encoder = write_dense(scratch, encoder or default_encoder(), progress)
-        count = len(Documents(scratch))
-        return write_manifest(scratch, Manifest(kind=kind, documents=count, analyzer=analyzer.VERSION, encoder=encoder))
+            manifest = manifest.model_copy(update={"encoder": write_dense(scratch, encoder, progress)})
+        return write_manifest(scratch, manifest)
 
 
 def open_index(directory: Path, *, threads: int = 1, compiled: bool = True) -> LocalSearcher:

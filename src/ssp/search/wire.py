@@ -6,10 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ssp import __version__
 
-MAX_BODY_BYTES = 1 << 20
+MAX_BODY_BYTES = 8 << 20  # room for the largest request that the other limits allow
 MAX_QUERIES = 256
 MAX_TOP_K = 1000
-MAX_QUERY_CHARACTERS = 10_000
+MAX_QUERY_CHARACTERS = 2_000
 DEFAULT_TOP_K = 3
 
 

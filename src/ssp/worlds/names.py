@@ -11,6 +11,7 @@ searching and copying a name takes care. No name is a whole-word part of another
 
 import math
 from collections.abc import Mapping
+from functools import cache
 
 from ssp.rng import derive
 
@@ -85,25 +86,36 @@ class Names:
     def _word(self, number: int, kind: str, count: int, twin: bool = False) -> str:
         """The number in syllables: head syllables, a tail syllable whose vowel tells twins apart, a suffix."""
         suffixes = _SUFFIXES[kind]
-        size = len(_TAILS) * len(suffixes)
-        heads = 1
-        while size * len(_HEADS) ** heads < count:
-            heads += 1
-        number = _shuffle(number, size * len(_HEADS) ** heads, self._salts[kind])
+        heads, size = _scale(len(suffixes), count)
+        number = _shuffle(number, size, self._salts[kind])
         number, suffix = divmod(number, len(suffixes))
         number, tail = divmod(number, len(_TAILS))
-        syllables = []
+        word = ""
         for _ in range(heads):
             number, head = divmod(number, len(_HEADS))
-            syllables.append(_HEADS[head])
+            word += _HEADS[head]
         last = _TAILS[tail]
-        syllables.append(last[:-1] + _TWIN_VOWEL[last[-1]] if twin else last)
-        return "".join(syllables).capitalize() + suffixes[suffix]
+        word += last[:-1] + _TWIN_VOWEL[last[-1]] if twin else last
+        return word.capitalize() + suffixes[suffix]
+
+
+@cache
+def _scale(suffixes: int, count: int) -> tuple[int, int]:
+    """How many head syllables it takes to tell `count` words apart, and how many words that makes."""
+    heads, size = 1, len(_TAILS) * suffixes * len(_HEADS)
+    while size < count:
+        heads, size = heads + 1, size * len(_HEADS)
+    return heads, size
 
 
 def _shuffle(number: int, size: int, salt: int) -> int:
     """A fixed permutation of range(size): multiply by something coprime near its golden section, then shift."""
+    return (number * _coprime(size) + salt) % size
+
+
+@cache
+def _coprime(size: int) -> int:
     factor = max(1, int(size * 0.6180339887))
     while math.gcd(factor, size) != 1:
         factor += 1
-    return (number * factor + salt) % size
+    return factor

@@ -64,7 +64,7 @@ class Schema:
         return tuple(relation for relation in self.relations if relation.subject == kind)
 
     def relation(self, name: str) -> Relation:
-        return next(relation for relation in self.relations if relation.name == name)
+        return _BY_NAME[name]
 
 
 KINDS = (
@@ -235,6 +235,8 @@ RELATIONS = (
         level=2,
     ),
 )  # fmt: skip
+
+_BY_NAME = {relation.name: relation for relation in RELATIONS}
 
 FILLERS = (
     "Visitors often speak of {s} with warmth.",

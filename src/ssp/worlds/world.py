@@ -9,6 +9,7 @@ Facts are integer arrays (a few bytes an entity), names are computed, and articl
 a world of a million articles streams.
 """
 
+import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -72,6 +73,11 @@ class World:
         heldout = int(settings.articles * settings.heldout)
         self.train = _part("train", 0, settings.articles - heldout, self.schema)
         self.island = _part("island", settings.articles - heldout, heldout, self.schema)
+        ranges = [
+            (members.start, kind, part) for part in (self.train, self.island) for kind, members in part.ranges.items()
+        ]
+        self._starts = [start for start, _, _ in ranges]
+        self._owners = [(kind, part) for _, kind, part in ranges]
         self._counts = {
             kind.name: len(self.train.ranges[kind.name]) + len(self.island.ranges[kind.name])
             for kind in self.schema.kinds
@@ -87,15 +93,18 @@ class World:
         return self.settings.articles
 
     def part_of(self, entity: int) -> Part:
-        return self.train if entity < self.island.entities.start else self.island
+        return self._owner(entity)[1]
 
     def kind(self, entity: int) -> str:
-        return next(kind for kind, members in self.part_of(entity).ranges.items() if entity in members)
+        return self._owner(entity)[0]
+
+    def _owner(self, entity: int) -> tuple[str, Part]:
+        return self._owners[bisect.bisect_right(self._starts, entity) - 1]
 
     def name(self, entity: int) -> str:
-        kind = self.kind(entity)
-        number = entity - self.part_of(entity).ranges[kind].start
-        if self.part_of(entity) is self.island:
+        kind, part = self._owner(entity)
+        number = entity - part.ranges[kind].start
+        if part is self.island:
             number += len(self.train.ranges[kind])
         return self._names.name(kind, int(self._kind_order[kind][number]))
 
@@ -104,8 +113,11 @@ class World:
 
     def objects(self, entity: int, relation: str) -> tuple[int, ...]:
         """The objects of a relation, in the order in which the article names them; empty where there is none."""
-        row = self._row(self.schema.relation(relation), entity)
-        return tuple(int(value) for value in row if value != NONE)
+        kind, part = self._owner(entity)
+        if self.schema.relation(relation).subject != kind:
+            return ()
+        row = self._facts[relation][part.name][entity - part.ranges[kind].start]
+        return tuple(value for value in row.tolist() if value != NONE)
 
     def object_text(self, relation: Relation, value: int) -> str:
         """An object as an article or an answer writes it."""
@@ -126,14 +138,6 @@ class World:
         objects = rows.reshape(-1)
         present = objects != NONE
         return subjects[present], objects[present]
-
-    def _row(self, relation: Relation, entity: int) -> Ints:
-        part = self.part_of(entity)
-        members = part.ranges[relation.subject]
-        if entity not in members:
-            return np.empty(0, dtype=np.int32)
-        row: Ints = self._facts[relation.name][part.name][entity - members.start]
-        return row
 
     def _draw(self, relation: Relation) -> dict[str, Ints]:
         return {part.name: self._draw_part(relation, part) for part in (self.train, self.island)}

@@ -1,0 +1,124 @@
+"""The commands of the README, and one clear line for every mistake."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Run, command
+
+
+def good(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_world_index_search(ssp: Run, tmp_path: Path) -> None:
+    counts = json.loads(good(ssp("world", "--out", "w", "--articles", 300, "--json")))
+    assert counts["articles"] == 300
+    assert good(ssp("index", "w/corpus.jsonl", "--out", "idx")).startswith("idx: bm25 index of 300 documents")
+    first = json.loads((tmp_path / "w" / "corpus.jsonl").read_text().splitlines()[0])
+    hits = json.loads(good(ssp("search", "idx", first["title"], "-k", 2, "--json")))["hits"]
+    assert hits[0] == {**first, "score": hits[0]["score"]}
+    assert 1 <= len(hits) <= 2
+    assert first["title"] in good(ssp("search", "idx", first["title"]))
+    assert good(ssp("search", "idx", "qqq")).strip() == "nothing found"
+    assert "all files are sound" in good(ssp("index", "--verify", "idx"))
+
+
+def test_train_prepares_a_run_and_says_so(ssp: Run, tmp_path: Path) -> None:
+    result = json.loads(good(ssp("train", "--set", "world.articles=200", "--json")))
+    assert result["run"] == "runs/tiny-001"
+    assert result["steps"] == 0
+    assert {path.name for path in (tmp_path / "runs" / "tiny-001").iterdir()} == {"config.json", "index", "world"}
+    text = good(ssp("train", "--set", "world.articles=200"))
+    assert "runs/tiny-002" in text
+    assert "self-play is not in this version yet" in text
+
+
+def test_train_on_a_folder_of_documents(ssp: Run, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("# Oakmere\n\nOakmere is a town on the Velbeck.")
+    good(ssp("train", "--set", "corpus=notes", "--out", "run"))
+    assert "a.md" in good(ssp("search", "run/index", "Velbeck"))
+
+
+def test_dry_run_prints_the_configuration_and_writes_nothing(ssp: Run, tmp_path: Path) -> None:
+    text = good(ssp("train", "--dry-run", "--set", "seed=7"))
+    assert "seed = 7" in text
+    assert json.loads(good(ssp("train", "--dry-run", "--json")))["preset"] == "tiny"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["", "train", "world", "index", "search", "serve"])
+def test_help(ssp: Run, name: str) -> None:
+    assert "Usage: ssp" in good(ssp(*([name] if name else []), "--help"))
+
+
+MISTAKES = [
+    (["wrld"], 'Did you mean "world"'),
+    (["world"], "--out"),
+    (["world", "--out", "w", "--articles", "many"], "articles"),
+    (["world", "--out", "w", "--articles", "5"], "at least 100"),
+    (["world", "--out", "w", "--hops", "9"], "between 1 and 4"),
+    (["world", "--out", "w", "--richness", "9"], "one of 1, 2, 3"),
+    (["world", "--out", "taken"], "exists already"),
+    (["world", "--out", "taken/file/below"], "can't write"),
+    (["index", "--out", "i"], "name a corpus"),
+    (["index", "good.jsonl"], "--out DIR"),
+    (["index", "absent.jsonl", "--out", "i"], "no corpus at absent.jsonl"),
+    (["index", "bad.jsonl", "--out", "i"], "bad.jsonl:2: not valid JSON"),
+    (["index", "twice.jsonl", "--out", "i"], "two documents with the id"),
+    (["index", "good.jsonl", "--out", "taken"], "exists already"),
+    (["index", "good.jsonl", "--out", "i", "--kind", "magic"], "magic"),
+    (["index", "good.jsonl", "--out", "i", "--kind", "dense", "--encoder", "./none"], "no encoder directory at ./none"),
+    (["index", "--verify", "taken"], "is not an index"),
+    (["search", "absent", "query"], "no index at absent"),
+    (["search", "absent"], "query"),
+    (["search", "taken", "query", "-k", "0"], "at least 1"),
+    (["serve", "absent"], "no index at absent"),
+    (["train", "absent.toml"], "no configuration file"),
+    (["train", "--preset", "none"], "there is: tiny"),
+    (["train", "--set", "world.article=200"], "did you mean 'world.articles'?"),
+    (["train", "--set", "corpus=absent"], "no corpus at absent"),
+    (["train", "--out", "taken"], "exists already"),
+    (["train", "--set", "search.kind=http", "--set", "search.url=http://127.0.0.1:9"], "embedded"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"), MISTAKES, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+)
+def test_a_mistake_gets_one_line_and_leaves_nothing(
+    ssp: Run, tmp_path: Path, arguments: list[str], complaint: str
+) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "file").write_text("mine")
+    (tmp_path / "good.jsonl").write_text('{"id": "1", "title": "t", "text": "words"}\n')
+    (tmp_path / "bad.jsonl").write_text('{"id": "1", "title": "t", "text": "words"}\nnonsense\n')
+    (tmp_path / "twice.jsonl").write_text('{"id": "1", "text": "words"}\n' * 2)
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    done = ssp(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert complaint in done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    after = sorted(path.name for path in tmp_path.rglob("*"))
+    assert [name for name in after if name != "runs"] == before
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_command_leaves_nothing_half_written(tmp_path: Path, how: signal.Signals) -> None:
+    arguments = [*command(), "world", "--out", "big", "--articles", "2000000"]
+    process = subprocess.Popen(arguments, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob(".big.*/corpus.jsonl")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(how)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert complaint.splitlines()[-1] == "ssp: stopped"
+    assert list(tmp_path.iterdir()) == []
