@@ -1,6 +1,7 @@
 """Writing a world: corpus, seeds, held-out questions and facts, each as a stream."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -79,36 +80,46 @@ def question_rows(world: World, hops: int) -> list[dict[str, Any]]:
 
 def seed_rows(world: World, hops: int) -> Iterator[dict[str, Any]]:
     """Answers for proposers: everything in the training part that some chain of n relations ends at."""
-    candidates = _reachable_answers(world, hops)
-    rng = numpy_random(world.settings.seed, "seeds")
-    order = rng.permutation(len(candidates))[:MAX_SEEDS]
-    for number, index in enumerate(order):
-        kind, value, wanted = candidates[int(index)]
-        is_entity = kind == "entity"
+    groups = list(_reachable_answers(world, hops))
+    ends = np.cumsum([len(group.values) for group in groups])
+    order = numpy_random(world.settings.seed, "seeds").permutation(int(ends[-1]))[:MAX_SEEDS]
+    for number, index in enumerate(order.tolist()):
+        place = int(np.searchsorted(ends, index, side="right"))
+        group = groups[place]
+        value = int(group.values[index - ends[place]])
+        is_entity = group.kind == "entity"
         yield {
             "id": f"s{number:06d}",
-            "answer": world.name(value) if is_entity else value_text(kind, value),
-            "aliases": [] if is_entity else list(value_aliases(kind, value)),
-            "hops": wanted,
-            "meta": {"kind": world.kind(value) if is_entity else kind},
+            "answer": world.name(value) if is_entity else value_text(group.kind, value),
+            "aliases": [] if is_entity else list(value_aliases(group.kind, value)),
+            "hops": group.hops,
+            "meta": {"kind": world.kind(value) if is_entity else group.kind},
         }
 
 
-def _reachable_answers(world: World, hops: int) -> list[tuple[str, int, int]]:
-    """(kind, value, n) for every answer at the end of a chain of n relations inside the training part."""
-    found: list[tuple[str, int, int]] = []
-    reachable: npt.NDArray[np.bool_] = np.ones(len(world), dtype=bool)
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """Answers of one kind ("entity", or a kind of value) at the end of chains of this many relations."""
+
+    kind: str
+    hops: int
+    values: npt.NDArray[np.int64]
+
+
+def _reachable_answers(world: World, hops: int) -> Iterator[_Answers]:
+    """What chains inside the training part can end at, by kind and number of relations."""
+    reachable = np.ones(len(world), dtype=bool)
     for wanted in range(1, hops + 1):
         following = np.zeros(len(world), dtype=bool)
-        values: dict[str, set[int]] = {}
+        values: dict[str, list[npt.NDArray[np.int32]]] = {}
         for relation in world.schema.relations:
             subjects, objects = world.links(relation, world.train)
             ends = objects[reachable[subjects]]
             if relation.is_value:
-                values.setdefault(relation.object, set()).update(ends.tolist())
+                values.setdefault(relation.object, []).append(ends)
             else:
                 following[ends] = True
-        found += [("entity", int(entity), wanted) for entity in np.flatnonzero(following)]
-        found += [(kind, value, wanted) for kind in sorted(values) for value in sorted(values[kind])]
+        yield _Answers("entity", wanted, np.flatnonzero(following))
+        for kind in sorted(values):
+            yield _Answers(kind, wanted, np.unique(np.concatenate(values[kind])).astype(np.int64))
         reachable = following
-    return found
