@@ -21,7 +21,8 @@ bench: .venv/.bench
 	$(BIN)/python -m bench
 
 docs: .venv/.dev
-	$(BIN)/python scripts/reference.py
+	$(BIN)/python -m scripts.reference
+	$(BIN)/python -m scripts.picture
 
 clean:
 	rm -rf .venv

@@ -1,11 +1,14 @@
-"""Run benchmarks: `python -m bench [search|server|recall …] [--sizes 10000,100000]`. Results go to bench/out/."""
+"""Run benchmarks: `python -m bench [search|server|recall|analyzer …] [--sizes 10000,100000]`.
+
+Results go to bench/out/.
+"""
 
 import argparse
 import sys
 
-from bench import recall, search, server
+from bench import analyzer, recall, search, server
 
-BENCHES = {"search": search.main, "server": server.main, "recall": recall.main}
+BENCHES = {"search": search.main, "server": server.main, "recall": recall.main, "analyzer": analyzer.main}
 
 
 def main() -> int:

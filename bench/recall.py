@@ -1,7 +1,6 @@
 """Recall of supporting passages by one search with the question, on real multi-hop sets.
 
-Needs the folder that SSP_TEST_DATA names (default: ../shared/data beside the project). Also tells what each choice of
-the analyzer is worth.
+Needs the folder that SSP_TEST_DATA names (default: ../shared/data beside the project).
 """
 
 import json
@@ -72,10 +71,18 @@ def ours(kind: str, data: Path) -> Rank:
     return rank
 
 
-def main(_sizes: list[int]) -> None:
+def data_folder() -> Path | None:
+    """Where the real data is; says so where it is missing."""
     data = Path(os.environ.get("SSP_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
-    if not data.is_dir():
-        print(f"skipped: no real data at {data}; set SSP_TEST_DATA")
+    if data.is_dir():
+        return data
+    print(f"skipped: no real data at {data}; set SSP_TEST_DATA")
+    return None
+
+
+def main(_sizes: list[int]) -> None:
+    data = data_folder()
+    if data is None:
         return
     rows: list[dict[str, Any]] = [{"system": "plain bm25s", **recall(plain_bm25s(data), data)}]
     rows += [{"system": f"ssp {kind}", **recall(ours(kind, data), data)} for kind in ("bm25", "dense", "hybrid")]

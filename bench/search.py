@@ -17,7 +17,7 @@ import psutil
 
 from bench.common import OUT, in_process, queries, save, table, world
 
-K, COUNT, BATCH, THREADS = 3, 2000, 256, 2
+K, COUNT, BATCH, THREADS = 3, 1000, 256, 2
 SYSTEMS = ("ssp", "bm25s", "tantivy")
 Ask = Callable[[list[str]], list[Any]]
 

@@ -107,7 +107,7 @@ def fold(text: str) -> str:
     'cafe angstrom had 1000 seats'
     """
     if text.isascii():
-        return _THOUSANDS.sub("", text.lower())
+        return _THOUSANDS.sub("", text.lower()) if "," in text else text.lower()
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
     return _THOUSANDS.sub("", unicodedata.normalize("NFKC", bare)).casefold()
 

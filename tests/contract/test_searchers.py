@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 import pytest_asyncio
+from examples.custom_searcher import GrepSearcher
 
 from ssp.protocols import LocalSearcher, Searcher
 from ssp.search.batcher import Batcher
@@ -56,6 +57,8 @@ def static() -> StaticSearcher:
 async def make(name: str, folder: Path) -> Searcher:
     if name == "static":
         return static()
+    if name == "example":
+        return GrepSearcher(DOCS)
     if name == "http":
         transport = httpx.ASGITransport(make_app(build(folder, "bm25"), documents=len(DOCS)))
         return HttpSearcher("http://search.test", transport=transport)
@@ -68,6 +71,7 @@ async def make(name: str, folder: Path) -> Searcher:
 
 IMPLEMENTATIONS = [
     "bm25", "bm25-numpy", "bm25-threads", "dense", "dense-sq8", "hybrid", "http", "cached", "batched", "static",
+    "example",
 ]  # fmt: skip
 
 

@@ -5,17 +5,21 @@ from tempfile import TemporaryDirectory
 
 import bm25s
 import numpy as np
+import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ssp.search.analyzer import Analyzer
 from ssp.search.bm25 import K1, TITLE_WEIGHT, B, Bm25Searcher, write_bm25
+from ssp.search.corpus import read_corpus
 from ssp.search.documents import write_documents
 from ssp.types import Doc
 
-word = st.sampled_from("oak mere dolven river town mayor born 1843 café 北京 the of".split())
-text = st.lists(word, max_size=6).map(" ".join)
-corpora = st.lists(st.tuples(text, text), min_size=1, max_size=25).filter(lambda c: any(t + b for t, b in c))
+RARE = "oak mere dolven karsa 1843 café 北京".split()
+COMMON = "river town mayor born lies the of".split()
+word = st.sampled_from(RARE) | st.sampled_from(COMMON)
+text = st.lists(word, max_size=8).map(" ".join)
+corpora = st.lists(st.tuples(text, text), min_size=1, max_size=40).filter(lambda c: any(t + b for t, b in c))
 
 
 def build(folder: str, corpus: list[tuple[str, str]]) -> Path:
@@ -25,7 +29,7 @@ def build(folder: str, corpus: list[tuple[str, str]]) -> Path:
     return path
 
 
-@given(corpora, st.lists(text, max_size=4), st.integers(0, 30))
+@given(corpora, st.lists(text, max_size=4), st.integers(0, 45))
 @settings(max_examples=150)
 def test_compiled_numpy_and_bm25s_agree(corpus: list[tuple[str, str]], queries: list[str], k: int) -> None:
     with TemporaryDirectory() as folder:
@@ -59,3 +63,13 @@ def test_a_smaller_k_is_a_prefix(corpus: list[tuple[str, str]], query: str) -> N
             assert searcher.rank_now([query], k)[0] == (numbers[:k], scores[:k])
         pairs = list(zip(numbers, scores, strict=True))
         assert pairs == sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+
+def test_pruning_changes_no_result(world_folder: Path, tmp_path: Path) -> None:
+    """Whole questions over 2,000 articles: many common words, a few telling ones, and so much to leave out."""
+    write_bm25(tmp_path, write_documents(tmp_path, read_corpus([world_folder / "corpus.jsonl"])))
+    lines = (world_folder / "questions.jsonl").read_bytes().splitlines()
+    questions = [orjson.loads(line)["question"] for line in lines[::4]]
+    compiled, plain = Bm25Searcher(tmp_path), Bm25Searcher(tmp_path, compiled=False)
+    for k in (1, 3, 10, 500):
+        assert compiled.rank_now(questions, k) == plain.rank_now(questions, k)

@@ -14,7 +14,7 @@ from ssp import __version__
 from ssp.errors import SspError
 
 COMMANDS = {
-    "train": "Train a search agent by self-play.",
+    "train": "Prepare a run: corpus, index, checks. (Self-play itself comes with a later version.)",
     "world": "Write a generated world: corpus, seeds, held-out questions, facts.",
     "index": "Build a search index from a corpus.",
     "search": "Search an index.",

@@ -1,0 +1,1 @@
+"""Search: corpora, indexes, searchers, and the service around them."""

@@ -15,13 +15,13 @@ neighbours.
 """
 
 import re
-from collections.abc import Iterable
 
 import Stemmer
 
 from ssp.text import UNSPACED_CHARACTER, UNSPACED_RUN, fold
 
 _WORD = re.compile(r"[^\W_]+")
+_ASCII_SEPARATORS = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalnum()})
 QUERY_STOP_WORDS = frozenset(
     "a an and are as at be but by did do does for from had has have he her his how if in into is it its no not "
     "of on or she such that the their then there these they this to was were what when where which who whom whose "
@@ -40,36 +40,31 @@ class Analyzer:
         self._stems: dict[str, str] = {}
 
     def document_terms(self, text: str) -> list[str]:
-        return self._terms(_words(fold(text)))
+        return [self.stem(word) for word in words(text)]
 
     def query_terms(self, text: str) -> list[str]:
-        words = _words(fold(text))
-        telling = [word for word in words if word not in QUERY_STOP_WORDS]
-        return self._terms(telling or words)
+        asked = words(text)
+        telling = [word for word in asked if word not in QUERY_STOP_WORDS]
+        return [self.stem(word) for word in telling or asked]
 
-    def _terms(self, words: Iterable[str]) -> list[str]:
-        stems = self._stems
-        terms = []
-        for word in words:
-            stem = stems.get(word)
-            if stem is None:
-                stem = self._remember(word)
-            terms.append(stem)
-        return terms
-
-    def _remember(self, word: str) -> str:
-        if len(self._stems) >= self._REMEMBERED:
-            self._stems.clear()
-        stem: str = self._stemmer.stemWord(word)
-        self._stems[word] = stem
+    def stem(self, word: str) -> str:
+        stem = self._stems.get(word)
+        if stem is None:
+            if len(self._stems) >= self._REMEMBERED:
+                self._stems.clear()
+            stem = self._stems[word] = self._stemmer.stemWord(word)
         return stem
 
 
-def _words(folded: str) -> list[str]:
-    if folded.isascii() or not UNSPACED_CHARACTER.search(folded):
+def words(text: str) -> list[str]:
+    """The folded words of a text, in order; single characters and pairs for scripts without spaces."""
+    folded = fold(text)
+    if folded.isascii():
+        return folded.translate(_ASCII_SEPARATORS).split()
+    if not UNSPACED_CHARACTER.search(folded):
         return _WORD.findall(folded)
-    words = _WORD.findall(UNSPACED_RUN.sub(" ", folded))
+    found = _WORD.findall(UNSPACED_RUN.sub(" ", folded))
     for run in UNSPACED_RUN.findall(folded):
-        words.extend(run)
-        words.extend(run[start : start + 2] for start in range(len(run) - 1))
-    return words
+        found.extend(run)
+        found.extend(run[start : start + 2] for start in range(len(run) - 1))
+    return found

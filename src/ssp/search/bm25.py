@@ -8,7 +8,7 @@ breaks ties by corpus order.
 
 import array
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssp.errors import DataError
-from ssp.search.analyzer import Analyzer
+from ssp.search.analyzer import Analyzer, words
 from ssp.search.arrays import open_array
 from ssp.search.documents import Documents
 from ssp.search.hits import rank_hits
@@ -24,7 +24,7 @@ from ssp.search.vocabulary import Vocabulary, write_vocabulary
 from ssp.types import Doc, Hit
 
 K1, B, TITLE_WEIGHT = 1.5, 0.75, 3
-_STARTS, _DOCS, _SCORES = "bm25.starts.npy", "bm25.docs.npy", "bm25.scores.npy"
+_STARTS, _DOCS, _SCORES, _BOUNDS = "bm25.starts.npy", "bm25.docs.npy", "bm25.scores.npy", "bm25.bounds.npy"
 _CHUNK = 16
 
 
@@ -32,21 +32,35 @@ def write_bm25(directory: Path, docs: Iterable[Doc]) -> None:
     """Index the documents. The title counts as often as TITLE_WEIGHT repetitions of it in the text."""
     import bm25s
 
-    analyzer, terms = Analyzer(), dict[str, int]()
-    counted = [_term_numbers(analyzer, terms, doc) for doc in docs]
+    numbers = _TermNumbers()
+    counted = [numbers.of(doc) for doc in docs]
+    terms = numbers.terms
     if not terms:
         raise DataError("the corpus has no words to search for")
     library = bm25s.BM25(k1=K1, b=B, method="lucene", csc_backend="numpy")
     scores = library.build_index_from_ids(list(terms.values()), counted, show_progress=False)
-    np.save(directory / _STARTS, scores["indptr"].astype(np.int64))
+    starts = scores["indptr"].astype(np.int64)
+    np.save(directory / _STARTS, starts)
     np.save(directory / _DOCS, scores["indices"].astype(np.int32))
     np.save(directory / _SCORES, scores["data"].astype(np.float32))
+    np.save(directory / _BOUNDS, np.maximum.reduceat(scores["data"].astype(np.float32), starts[:-1]))
     write_vocabulary(directory, list(terms))
 
 
-def _term_numbers(analyzer: Analyzer, terms: dict[str, int], doc: Doc) -> "array.array[int]":
-    words = analyzer.document_terms(doc.title) * TITLE_WEIGHT + analyzer.document_terms(doc.text)
-    return array.array("I", [terms.setdefault(word, len(terms)) for word in words])
+class _TermNumbers(dict[str, int]):
+    """Term numbers by word. Terms (stems) are numbered in the order in which they are first met."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.terms: dict[str, int] = {}
+        self._analyzer = Analyzer()
+
+    def of(self, doc: Doc) -> "array.array[int]":
+        return array.array("I", [self[word] for word in words(doc.title) * TITLE_WEIGHT + words(doc.text)])
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = self.terms.setdefault(self._analyzer.stem(word), len(self.terms))
+        return number
 
 
 class Bm25Searcher:
@@ -62,6 +76,7 @@ class Bm25Searcher:
         self._starts = open_array(directory / _STARTS)
         self._docs = open_array(directory / _DOCS)
         self._scores = open_array(directory / _SCORES)
+        self._bounds = open_array(directory / _BOUNDS)
         self._search_chunk = self._search_compiled if compiled else self._search_numpy
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="bm25") if threads > 1 else None
         self._scratch = threading.local()
@@ -78,13 +93,18 @@ class Bm25Searcher:
 
     def rank_now(self, queries: Sequence[str], k: int) -> list[tuple[list[int], list[float]]]:
         """Document numbers and scores only, best first."""
-        terms = [self._vocabulary.numbers(self._analyzer.query_terms(query)) for query in queries]
+        terms = [self._ordered_terms(query) for query in queries]
         k = max(0, min(k, len(self.documents)))
         if self._pool is None or len(terms) <= _CHUNK:
             return self._search_chunk(terms, k)
         chunks = [terms[start : start + _CHUNK] for start in range(0, len(terms), _CHUNK)]
         found = self._pool.map(self._search_chunk, chunks, [k] * len(chunks))
         return [ranking for chunk in found for ranking in chunk]
+
+    def _ordered_terms(self, query: str) -> npt.NDArray[np.int32]:
+        """The query's terms, from the one that can matter most to the one that can matter least."""
+        terms = self._vocabulary.numbers(self._analyzer.query_terms(query))
+        return terms[np.argsort(-self._bounds[terms], kind="stable")]
 
     def _search_compiled(self, queries: Sequence[npt.NDArray[np.int32]], k: int) -> list[tuple[list[int], list[float]]]:
         from ssp.search import topk
@@ -93,7 +113,10 @@ class Bm25Searcher:
         docs, scores = np.empty(k, dtype=np.int32), np.empty(k, dtype=np.float32)
         rankings = []
         for terms in queries:
-            count = topk.search_terms(terms, self._starts, self._docs, self._scores, totals, touched, docs, scores)
+            bounds = self._bounds[terms]
+            count = topk.search_terms(
+                terms, bounds, self._starts, self._docs, self._scores, totals, touched, docs, scores
+            )
             rankings.append((docs[:count].tolist(), scores[:count].tolist()))
         return rankings
 
@@ -106,8 +129,7 @@ class Bm25Searcher:
 
     def _buffers(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
         """Scratch of this thread: totals (all zero between searches) and the list of touched documents."""
-        buffers: Iterator[npt.NDArray[np.float32]] | None = getattr(self._scratch, "buffers", None)
-        if buffers is None:
+        if getattr(self._scratch, "buffers", None) is None:
             size = len(self.documents)
             self._scratch.buffers = np.zeros(size, dtype=np.float32), np.empty(size, dtype=np.int32)
         pair: tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]] = self._scratch.buffers

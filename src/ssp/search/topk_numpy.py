@@ -10,7 +10,7 @@ Floats = npt.NDArray[np.float32]
 def search_terms(
     terms: Ints, starts: npt.NDArray[np.int64], doc_numbers: Ints, values: Floats, size: int, k: int
 ) -> tuple[Ints, Floats]:
-    """The best k of `size` documents and their scores, best first."""
+    """The best k of `size` documents and their scores, best first. `terms` are added in the order given."""
     totals = np.zeros(size, dtype=np.float32)
     for term in terms:
         postings = slice(starts[term], starts[term + 1])

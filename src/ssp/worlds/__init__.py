@@ -1,0 +1,1 @@
+"""The generated world: facts, articles, questions, and the oracle that knows the truth."""

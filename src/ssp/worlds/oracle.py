@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from ssp.text import exact_match, fold
 from ssp.worlds.facts import Facts
@@ -89,6 +90,11 @@ class Oracle:
         for entity in facts.entities.values():
             if self._by_name.setdefault(canonical(entity.name), entity.id) != entity.id:
                 raise ValueError(f"two entities are called {entity.name}")
+
+    @classmethod
+    def load(cls, folder: Path) -> "Oracle":
+        """The oracle of a world that `ssp world` wrote."""
+        return cls(Facts.load(folder))
 
     def answers(self, question: str) -> frozenset[str] | None:
         """The set of true answers (possibly empty), or None if the question does not parse."""
