@@ -10,6 +10,7 @@ import array
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +20,13 @@ from ssp.errors import DataError
 from ssp.search.analyzer import Analyzer, words
 from ssp.search.arrays import open_array
 from ssp.search.documents import Documents
-from ssp.search.hits import rank_hits
+from ssp.search.hits import Ranking, rank_hits
 from ssp.search.vocabulary import Vocabulary, write_vocabulary
 from ssp.types import Doc, Hit
 
 K1, B, TITLE_WEIGHT = 1.5, 0.75, 3
 _STARTS, _DOCS, _SCORES, _BOUNDS = "bm25.starts.npy", "bm25.docs.npy", "bm25.scores.npy", "bm25.bounds.npy"
-_CHUNK = 16
+_WORTH_A_THREAD = 16
 
 
 def write_bm25(directory: Path, docs: Iterable[Doc]) -> None:
@@ -78,6 +79,7 @@ class Bm25Searcher:
         self._scores = open_array(directory / _SCORES)
         self._bounds = open_array(directory / _BOUNDS)
         self._search_chunk = self._search_compiled if compiled else self._search_numpy
+        self._threads = threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="bm25") if threads > 1 else None
         self._scratch = threading.local()
 
@@ -89,42 +91,40 @@ class Bm25Searcher:
             self._pool.shutdown()
 
     def search_now(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        return [rank_hits(self.documents, found, scores) for found, scores in self.rank_now(queries, k)]
+        return rank_hits(self.documents, self.rank_now(queries, k))
 
-    def rank_now(self, queries: Sequence[str], k: int) -> list[tuple[list[int], list[float]]]:
+    def rank_now(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """Document numbers and scores only, best first."""
-        terms = [self._ordered_terms(query) for query in queries]
-        k = max(0, min(k, len(self.documents)))
-        if self._pool is None or len(terms) <= _CHUNK:
+        terms = [self._vocabulary.numbers(self._analyzer.query_terms(query)) for query in queries]
+        k = min(k, len(self.documents))
+        if k < 1:
+            return [([], []) for _ in queries]
+        share = -(-len(terms) // self._threads)
+        if self._pool is None or share < _WORTH_A_THREAD:
             return self._search_chunk(terms, k)
-        chunks = [terms[start : start + _CHUNK] for start in range(0, len(terms), _CHUNK)]
+        chunks = [terms[start : start + share] for start in range(0, len(terms), share)]
         found = self._pool.map(self._search_chunk, chunks, [k] * len(chunks))
         return [ranking for chunk in found for ranking in chunk]
 
-    def _ordered_terms(self, query: str) -> npt.NDArray[np.int32]:
-        """The query's terms, from the one that can matter most to the one that can matter least."""
-        terms = self._vocabulary.numbers(self._analyzer.query_terms(query))
-        return terms[np.argsort(-self._bounds[terms], kind="stable")]
-
-    def _search_compiled(self, queries: Sequence[npt.NDArray[np.int32]], k: int) -> list[tuple[list[int], list[float]]]:
+    def _search_compiled(self, queries: Sequence[list[int]], k: int) -> list[Ranking]:
         from ssp.search import topk
 
-        totals, touched = self._buffers()
-        docs, scores = np.empty(k, dtype=np.int32), np.empty(k, dtype=np.float32)
-        rankings = []
-        for terms in queries:
-            bounds = self._bounds[terms]
-            count = topk.search_terms(
-                terms, bounds, self._starts, self._docs, self._scores, totals, touched, docs, scores
-            )
-            rankings.append((docs[:count].tolist(), scores[:count].tolist()))
-        return rankings
+        count = len(queries)
+        terms = np.fromiter(chain.from_iterable(queries), dtype=np.int32)
+        ends = np.cumsum(np.fromiter(map(len, queries), dtype=np.int64, count=count))
+        docs, scores = np.empty((count, k), dtype=np.int32), np.empty((count, k), dtype=np.float32)
+        sizes = np.empty(count, dtype=np.int64)
+        postings = (self._bounds, self._starts, self._docs, self._scores)
+        topk.search_batch(terms, ends, *postings, *self._buffers(), docs, scores, sizes)
+        rows = zip(docs.tolist(), scores.tolist(), sizes.tolist(), strict=True)
+        return [(numbers[:size], values[:size]) for numbers, values, size in rows]
 
-    def _search_numpy(self, queries: Sequence[npt.NDArray[np.int32]], k: int) -> list[tuple[list[int], list[float]]]:
+    def _search_numpy(self, queries: Sequence[list[int]], k: int) -> list[Ranking]:
         from ssp.search import topk_numpy
 
-        size = len(self.documents)
-        found = (topk_numpy.search_terms(t, self._starts, self._docs, self._scores, size, k) for t in queries)
+        postings = (self._bounds, self._starts, self._docs, self._scores)
+        asked = (np.array(terms, dtype=np.int32) for terms in queries)
+        found = (topk_numpy.search_terms(terms, *postings, len(self.documents), k) for terms in asked)
         return [(docs.tolist(), scores.tolist()) for docs, scores in found]
 
     def _buffers(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ssp.errors import DataError
 from ssp.extras import import_extra
 from ssp.search.documents import Documents
-from ssp.search.hits import rank_hits
+from ssp.search.hits import Ranking, rank_hits
 from ssp.search.manifest import EncoderEntry
 from ssp.types import Hit
 
@@ -122,13 +122,13 @@ class DenseSearcher:
         return None
 
     def search_now(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        return [rank_hits(self.documents, found, scores) for found, scores in self.rank_now(queries, k)]
+        return rank_hits(self.documents, self.rank_now(queries, k))
 
-    def rank_now(self, queries: Sequence[str], k: int) -> list[tuple[list[int], list[float]]]:
+    def rank_now(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """Document numbers and scores only, best first."""
         asked = [query for query in dict.fromkeys(queries) if query.strip()]
         k = min(k, len(self.documents))
-        found: dict[str, tuple[list[int], list[float]]] = {}
+        found: dict[str, Ranking] = {}
         if asked and k > 0:
             vectors = encode(self._encoder.model, asked, self._encoder.query_prefix)
             scores, numbers = self._index.search(vectors, k)

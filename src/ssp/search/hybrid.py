@@ -49,7 +49,5 @@ class HybridSearcher:
         found = [
             fuse([(left, 1.0), (right, DENSE_WEIGHT)], k) for (left, _), (right, _) in zip(sparse, dense, strict=True)
         ]
-        return [
-            rank_hits(self._sparse.documents, [number for number, _ in best], [score for _, score in best])
-            for best in found
-        ]
+        rankings = [([number for number, _ in best], [score for _, score in best]) for best in found]
+        return rank_hits(self._sparse.documents, rankings)

@@ -88,7 +88,20 @@ def _add_to_touched(start: int, end: int, doc_numbers: Any, values: Any, totals:
 
 
 @njit(nogil=True, cache=True)
-def search_terms(
+def _most_telling_first(terms: Any, bounds: Any) -> Any:
+    """A query's terms by falling bound (the highest score that each has anywhere); equal ones stay in order."""
+    ordered = terms.copy()
+    for place in range(1, len(ordered)):
+        term, before = ordered[place], place - 1
+        while before >= 0 and bounds[ordered[before]] < bounds[term]:
+            ordered[before + 1] = ordered[before]
+            before -= 1
+        ordered[before + 1] = term
+    return ordered
+
+
+@njit(nogil=True, cache=True)
+def _search(
     terms: Any,
     bounds: Any,
     starts: Any,
@@ -99,15 +112,11 @@ def search_terms(
     docs: Any,
     scores: Any,
 ) -> int:
-    """Fill `docs` and `scores` with the best documents, best first; gives how many.
-
-    `terms` are in the order of falling `bounds` (the highest score of each). `totals` must be all zero and is left so.
-    """
-    if len(docs) == 0:
-        return 0
-    count, closed = 0, False
-    left = bounds.sum()
-    for number, term in enumerate(terms):
+    """Fill `docs` and `scores` with one query's best documents, best first; gives how many."""
+    count, closed, left = 0, False, 0.0
+    for term in terms:
+        left += bounds[term]
+    for term in terms:
         start, end = starts[term], starts[term + 1]
         if not closed and count >= len(docs) and end - start > count:
             _keep_best(totals, touched, count, docs, scores)
@@ -116,7 +125,7 @@ def search_terms(
             _add_to_touched(start, end, doc_numbers, values, totals, touched, count)
         else:
             count = _add_postings(start, end, doc_numbers, values, totals, touched, count)
-        left -= bounds[number]
+        left -= bounds[term]
     size: int = _keep_best(totals, touched, count, docs, scores)
     for place in range(count):
         totals[touched[place]] = 0.0
@@ -125,3 +134,20 @@ def search_terms(
         scores[0], scores[last] = scores[last], scores[0]
         _sift_down(docs, scores, 0, last)
     return size
+
+
+@njit(nogil=True, cache=True)
+def search_batch(
+    terms: Any, ends: Any, bounds: Any, starts: Any, doc_numbers: Any, values: Any, totals: Any, touched: Any,
+    docs: Any, scores: Any, sizes: Any,
+) -> None:  # fmt: skip
+    """Search for queries whose terms lie one after the other in `terms`, each up to its entry in `ends`.
+
+    Row q of `docs` and `scores` gets the best documents of query q, best first, and `sizes[q]` how many. `totals` must
+    be all zero and is left so.
+    """
+    begin = 0
+    for query in range(len(ends)):
+        asked = _most_telling_first(terms[begin : ends[query]], bounds)
+        begin = ends[query]
+        sizes[query] = _search(asked, bounds, starts, doc_numbers, values, totals, touched, docs[query], scores[query])

@@ -8,11 +8,11 @@ Floats = npt.NDArray[np.float32]
 
 
 def search_terms(
-    terms: Ints, starts: npt.NDArray[np.int64], doc_numbers: Ints, values: Floats, size: int, k: int
+    terms: Ints, bounds: Floats, starts: npt.NDArray[np.int64], doc_numbers: Ints, values: Floats, size: int, k: int
 ) -> tuple[Ints, Floats]:
-    """The best k of `size` documents and their scores, best first. `terms` are added in the order given."""
+    """The best k of `size` documents for one query's terms, and their scores, best first."""
     totals = np.zeros(size, dtype=np.float32)
-    for term in terms:
+    for term in terms[np.argsort(-bounds[terms], kind="stable")]:
         postings = slice(starts[term], starts[term + 1])
         totals[doc_numbers[postings]] += values[postings]  # a document comes once in a term's postings
     touched = np.flatnonzero(totals)

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from ssp.search.arrays import open_array, open_bytes
 
@@ -37,10 +36,9 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def numbers(self, terms: Iterable[str]) -> npt.NDArray[np.int32]:
+    def numbers(self, terms: Iterable[str]) -> list[int]:
         """The numbers of those terms that the index has, in the order of the query; a repeated term counts twice."""
-        found = [number for term in terms if (number := self._number(term)) is not None]
-        return np.array(found, dtype=np.int32)
+        return [number for term in terms if (number := self._number(term)) is not None]
 
     def _number(self, term: str) -> int | None:
         if term in self._known:
