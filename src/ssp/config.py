@@ -57,7 +57,9 @@ class SearchConfig(Section):
 class ModelConfig(Section):
     """The policy."""
 
-    path: str = Field("tiny", description="A Hugging Face directory or hub name, or tiny for the generated model.")
+    path: str = Field(
+        "tiny", min_length=1, description="A Hugging Face directory or hub name, or tiny for the generated model."
+    )
 
 
 class EngineConfig(Section):
@@ -72,7 +74,9 @@ class Config(Section):
     preset: str = Field(DEFAULT_PRESET, description="The preset that this configuration started from.")
     seed: int = Field(0, ge=0, description="All randomness of the run is derived from it.")
     steps: int = Field(60, ge=0, description="Self-play steps.")
-    corpus: str = Field("world", description='What is searched: "world" (generated), or a corpus file or folder.')
+    corpus: str = Field(
+        "world", min_length=1, description='What is searched: "world" (generated), or a corpus file or folder.'
+    )
     world: WorldConfig = WorldConfig()
     search: SearchConfig = SearchConfig()
     model: ModelConfig = ModelConfig()
@@ -184,9 +188,11 @@ def to_toml(config: Config) -> str:
     tree = config.model_dump(exclude_none=True)
     scalars = {key: value for key, value in tree.items() if not isinstance(value, dict)}
     sections = {key: value for key, value in tree.items() if isinstance(value, dict)}
-    blocks = ["\n".join(f"{key} = {json.dumps(value)}" for key, value in scalars.items())]
+    blocks = ["\n".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in scalars.items())]
     blocks += [
-        "\n".join([f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in section.items())])
+        "\n".join(
+            [f"[{name}]", *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in section.items())]
+        )
         for name, section in sections.items()
     ]
     return "\n\n".join(blocks) + "\n"

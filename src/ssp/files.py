@@ -17,7 +17,7 @@ def new_directory(target: Path, what: str) -> Iterator[Path]:
     An existing target is refused before any work is done. When the block fails or is interrupted, the scratch
     directory is removed and nothing is left behind.
     """
-    target = target.absolute()
+    target = target.expanduser().resolve()
     refuse_existing(target, what)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -26,30 +26,37 @@ def new_directory(target: Path, what: str) -> Iterator[Path]:
         raise DataError(f"can't write {target}: {error.strerror}") from None
     try:
         yield scratch
-        for path in scratch.rglob("*"):
-            if path.is_file():
-                _sync(path)
-        scratch.chmod(0o755)
-        _rename_new(scratch, target, what)
-        _sync(target.parent)
-    except OSError as error:
-        raise DataError(f"can't write {target}: {error.strerror or error}") from error
+        _publish(scratch, target, what)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
 def refuse_existing(target: Path, what: str) -> None:
     """A product is never overwritten: say so before any work is done."""
-    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise DataError(f"{target} exists already; choose another --out, or remove it, to write this {what}")
-
-
-def _rename_new(scratch: Path, target: Path, what: str) -> None:
+    target = target.expanduser()
     try:
+        taken = target.exists() and not (target.is_dir() and not any(target.iterdir()))
+        mounted = target.is_mount()
+    except OSError as error:
+        raise DataError(f"can't write {target}: {error.strerror}") from None
+    if taken:
+        raise DataError(f"{target} exists already; choose another --out, or remove it, to write this {what}")
+    if mounted:
+        raise DataError(f"{target} is a mount point; name a new directory inside it to write this {what}")
+
+
+def _publish(scratch: Path, target: Path, what: str) -> None:
+    """Make the finished directory appear under its name, on disk for good."""
+    try:
+        for path in scratch.rglob("*"):
+            if path.is_file():
+                _sync(path)
+        scratch.chmod(0o755)
         scratch.rename(target)  # replaces an empty directory, refuses a filled one
-    except OSError:
+        _sync(target.parent)
+    except OSError as error:
         refuse_existing(target, what)
-        raise
+        raise DataError(f"can't write {target}: {error.strerror or error}") from None
 
 
 def _sync(path: Path) -> None:

@@ -34,5 +34,5 @@ def python_random(seed: int, *parts: Part) -> random.Random:
 
 
 def numpy_random(seed: int, *parts: Part) -> np.random.Generator:
-    """A NumPy generator (PCG64: its stream is part of NumPy's compatibility promise) for arrays."""
+    """A NumPy generator for arrays. What it draws may change with NumPy's version, which constraints.txt pins."""
     return np.random.Generator(np.random.PCG64(derive(seed, *parts)))

@@ -37,6 +37,15 @@ _ACCENTS = re.compile("[\u0300-\u036f]+")  # of Latin, Greek, Cyrillic; marks of
 _BINARY_ANSWERS = frozenset({"yes", "no", "noanswer"})
 
 
+def valid_unicode(text: str) -> str:
+    """The text with lone surrogates, which no file or service takes, replaced.
+
+    >>> valid_unicode("a\\ud800b")
+    'a?b'
+    """
+    return text.encode("utf-8", "replace").decode()
+
+
 def is_unspaced(text: str) -> bool:
     """Does the text contain a script that does not put spaces between words?"""
     return UNSPACED_CHARACTER.search(text) is not None
@@ -66,9 +75,12 @@ def answer_tokens(text: str) -> list[str]:
 
 
 def exact_match(prediction: str, answers: Iterable[str]) -> bool:
-    """Is the prediction, normalised, equal to one of the answers?"""
-    normal = _comparable(prediction)
-    return any(normal == _comparable(answer) for answer in answers)
+    """Is the prediction, normalised, equal to one of the answers?
+
+    Where nothing is left of both after normalisation ("The The", "!!!"), they are compared as they stand, so that an
+    empty prediction is right for nobody.
+    """
+    return any(_matches(prediction, answer) for answer in answers)
 
 
 def f1(prediction: str, answers: Iterable[str]) -> float:
@@ -82,12 +94,17 @@ def _f1_single(prediction: str, answer: str) -> float:
         return 0.0
     predicted, wanted = _TOKEN.findall(normal_prediction), _TOKEN.findall(normal_answer)
     if not predicted or not wanted:
-        return float(predicted == wanted)
+        return float(_matches(prediction, answer))
     shared = (Counter(predicted) & Counter(wanted)).total()
     if shared == 0:
         return 0.0
     precision, recall = shared / len(predicted), shared / len(wanted)
     return 2 * precision * recall / (precision + recall)
+
+
+def _matches(prediction: str, answer: str) -> bool:
+    left, right = _comparable(prediction), _comparable(answer)
+    return left == right and (left != "" or fold(prediction).strip() == fold(answer).strip())
 
 
 def _comparable(text: str) -> str:
@@ -108,6 +125,7 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return _THOUSANDS.sub("", text.lower()) if "," in text else text.lower()
+    text = _THOUSANDS.sub("", text)  # before normalisation makes plain spaces of no-break ones
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
     return _THOUSANDS.sub("", unicodedata.normalize("NFKC", bare)).casefold()
 

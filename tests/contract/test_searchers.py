@@ -130,6 +130,12 @@ async def test_unicode(searcher: Searcher) -> None:
     assert [hits[0].doc.id for hits in found] == ["d4", "d7"]
 
 
+async def test_broken_unicode_and_very_long_queries_do_no_harm(searcher: Searcher) -> None:
+    found = await searcher.search(["lan\ud800terns", "lanterns " * 3000, "Mira Dolven"], 2)
+    assert len(found) == 3
+    assert all(hit.rank in (1, 2) for hits in found for hit in hits)
+
+
 async def test_answers_are_in_the_order_of_the_queries(searcher: Searcher) -> None:
     one_by_one = [(await searcher.search([query], 3))[0] for query in QUERIES]
     together = await searcher.search(QUERIES, 3)
@@ -159,3 +165,16 @@ async def test_concurrent_searches(searcher: Searcher) -> None:
 
 def ids(found: list[list[Hit]]) -> list[list[str]]:
     return [[hit.doc.id for hit in hits] for hits in found]
+
+
+@pytest.mark.parametrize("kind", ["bm25", "dense", "hybrid"])
+def test_ties_are_complete_whatever_k_is(kind: str, tmp_path: Path) -> None:
+    """Five equal documents and a better one that comes last: a small k must keep the earliest of the equals."""
+    build(tmp_path, kind)  # skips where the extra is missing
+    docs = [Doc(f"e{n}", "Lamp", "A lamp that burns oil.") for n in range(5)]
+    docs.append(Doc("e5", "Lantern", "A brass lantern that burns whale oil."))
+    build_index(docs, tmp_path / "ties", kind=kind)  # type: ignore[arg-type]
+    searcher = open_index(tmp_path / "ties")
+    for k in range(1, 7):
+        found = [hit.doc.id for hit in searcher.search_now(["brass lantern whale oil"], k)[0]]
+        assert found == ["e5", "e0", "e1", "e2", "e3", "e4"][:k]

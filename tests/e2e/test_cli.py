@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -65,6 +66,7 @@ MISTAKES = [
     (["world", "--out", "w", "--articles", "5"], "at least 100"),
     (["world", "--out", "w", "--hops", "9"], "between 1 and 4"),
     (["world", "--out", "w", "--richness", "9"], "one of 1, 2, 3"),
+    (["world", "--out", "w", "--articles", "100000000000"], "at most"),
     (["world", "--out", "taken"], "exists already"),
     (["world", "--out", "taken/file/below"], "can't write"),
     (["index", "--out", "i"], "name a corpus"),
@@ -79,7 +81,10 @@ MISTAKES = [
     (["search", "absent", "query"], "no index at absent"),
     (["search", "absent"], "query"),
     (["search", "taken", "query", "-k", "0"], "at least 1"),
+    (["search", "x" * 300, "query"], "too long"),
     (["serve", "absent"], "no index at absent"),
+    (["serve", "absent", "--threads", "0"], "--threads must be at least 1"),
+    (["serve", "absent", "--topk", "0"], "--topk must be between"),
     (["train", "absent.toml"], "no configuration file"),
     (["train", "--preset", "none"], "there is: tiny"),
     (["train", "--set", "world.article=200"], "did you mean 'world.articles'?"),
@@ -122,3 +127,19 @@ def test_an_interrupted_command_leaves_nothing_half_written(tmp_path: Path, how:
     assert process.returncode == 130
     assert complaint.splitlines()[-1] == "ssp: stopped"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_larger_world_needs_hardly_more_memory(tmp_path: Path) -> None:
+    """Articles are written one at a time: ten times as many may cost a few bytes each, not their text."""
+    script = (
+        "import resource, sys\nfrom ssp.cli.main import main\n"
+        "assert main(['world', '--out', sys.argv[1], '--articles', sys.argv[2]]) == 0\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+
+    def peak(articles: int) -> int:
+        arguments = [sys.executable, "-c", script, str(tmp_path / str(articles)), str(articles)]
+        done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+        return int(done.stdout.splitlines()[-1])
+
+    assert peak(60_000) - peak(6_000) < 25_000, "kilobytes"

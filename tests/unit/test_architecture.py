@@ -32,7 +32,6 @@ PURE = [
     "records.py",
     "worlds/schema.py",
     "worlds/names.py",
-    "worlds/oracle.py",
 ]
 IO_MODULES = {"os", "pathlib", "socket", "subprocess", "shutil", "tempfile", "sqlite3", "requests"} | set(HOMES)
 

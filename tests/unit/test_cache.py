@@ -1,5 +1,6 @@
 """Searches on disk: cache, record, replay."""
 
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,40 @@ async def test_an_outage_is_not_remembered(tmp_path: Path) -> None:
     up = CachedSearcher(StaticSearcher({"q": [DOC]}), path)
     assert (await up.search(["q"], 1))[0][0].doc == DOC
     await up.close()
+
+
+async def test_a_locked_file_is_an_error_once_and_not_for_ever(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    cached = CachedSearcher(StaticSearcher({"q": [DOC], "r": [DOC]}), path)
+    cached._disk.execute("PRAGMA busy_timeout=10")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(SearchError, match="can't write the search cache"):
+        await cached.search(["q"], 1)
+    other.execute("ROLLBACK")
+    assert (await cached.search(["q"], 1))[0][0].doc == DOC
+    other.close()
+    await cached.close()
+
+
+async def test_a_replay_works_from_a_read_only_place_and_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "run.sqlite"
+    recorder = CachedSearcher(StaticSearcher({"q": [DOC]}), path, CacheMode.RECORD)
+    await recorder.search(["q"], 1)
+    await recorder.close()
+    before = {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()}
+    replay = CachedSearcher(None, path, CacheMode.REPLAY)
+    assert (await replay.search(["q"], 1))[0][0].doc == DOC
+    await replay.close()
+    assert {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()} == before
+    assert list(before) == ["run.sqlite"]
+
+
+async def test_searches_of_another_source_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    await CachedSearcher(StaticSearcher({}), path, source="http://one").close()
+    with pytest.raises(DataError, match="searches of 'http://one', not of 'http://two'"):
+        CachedSearcher(StaticSearcher({}), path, source="http://two")
 
 
 def test_what_can_not_work_is_refused(tmp_path: Path) -> None:

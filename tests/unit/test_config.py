@@ -32,6 +32,13 @@ def test_every_setting_is_described() -> None:
     assert all(field.description for _, field in settings())
 
 
+def test_any_text_survives_as_toml(tmp_path: Path) -> None:
+    config = load_config(overrides=['corpus="\U0001f4da ü \\" \\\\ x.jsonl"'])
+    file = tmp_path / "again.toml"
+    file.write_text(to_toml(config), encoding="utf-8")
+    assert load_config(file) == config
+
+
 def test_values_need_no_quotes() -> None:
     assert load_config(overrides=["corpus=some/folder"]).corpus == "some/folder"
     assert load_config(overrides=['corpus="some/folder"']).corpus == "some/folder"
@@ -53,6 +60,7 @@ def test_values_need_no_quotes() -> None:
         ("=3", "key=value"),
         ("world=3", "setting world"),
         ("seed.x=1", "unknown setting 'seed.x'"),
+        ("corpus=", "setting corpus"),
         ("preset=none", "no preset 'none'; there is: tiny"),
         ("search.url=http://localhost:1", "set both or neither"),
         ("search.kind=http", "set both or neither"),

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -114,3 +115,38 @@ def test_other_bad_input(tmp_path: Path) -> None:
 def test_contents_without_quotes_or_title() -> None:
     assert split_contents("Title\ntext") == ("Title", "text")
     assert split_contents('"') == ("", '"')
+
+
+def test_two_folders_may_have_files_of_the_same_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "README.md").write_text(f"# {name}\n\ntext")
+    assert [doc.id for doc in read_corpus([Path("one"), Path("two")])] == ["one/README.md", "two/README.md"]
+    assert [doc.id for doc in read_corpus([Path("one")])] == ["README.md"]
+
+
+def test_hidden_folders_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "notes.txt").write_text("no")
+    (tmp_path / "a.txt").write_text("yes")
+    assert [doc.id for doc in read_corpus([tmp_path])] == ["a.txt"]
+
+
+def test_names_that_are_not_utf8_and_files_that_can_not_be_read(tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"caf\xe9.txt")
+    odd.write_text("text")
+    with pytest.raises(DataError, match="not UTF-8; rename"):
+        list(read_corpus([tmp_path]))
+    odd.unlink()
+    (tmp_path / "loop.txt").symlink_to(tmp_path / "loop.txt")
+    with pytest.raises(DataError, match=r"can't be read|no \.txt"):
+        list(read_corpus([tmp_path]))
+    with pytest.raises(DataError, match="can't be read"):
+        list(read_corpus([Path("x" * 5000)]))
+
+
+def test_home_is_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "c.jsonl").write_text(lines(ROWS))
+    assert list(read_corpus([Path("~/c.jsonl")])) == DOCS

@@ -49,3 +49,8 @@ def test_every_pinned_dependency_is_exact() -> None:
     assert all(re.fullmatch(r"[A-Za-z0-9_.\-]+==[^\s;]+", pin) for pin in pins)
     assert "torch==2.13.0" in pins
     assert any(pin.startswith("transformers==5.19.") for pin in pins)
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *(ROOT / "docs").glob("*.md")], ids=lambda page: page.name)
+def test_no_placeholder_is_left(page: Path) -> None:
+    assert not re.search(r"^(?:[A-Z]+TABLE|TODO|TBD|XXX)\b", page.read_text(encoding="utf-8"), flags=re.MULTILINE)

@@ -158,8 +158,55 @@ async def test_large_batches_are_split() -> None:
 
 
 def test_documents_come_wrapped_or_not_with_or_without_id() -> None:
-    bare = parse_result({"result": [[{"id": 5, "contents": "T\nx"}, {"title": "U", "text": "y"}]]}, 1)[0]
+    bare = parse_result({"result": [[{"id": 5, "contents": "T\nx"}, {"title": "U", "text": "y"}]]}, 1, 3)[0]
     assert (bare[0].doc.id, bare[0].doc.title, bare[0].score) == ("5", "T", 1.0)
     assert bare[1].score == 0.5
-    again = parse_result({"result": [[{"title": "U", "text": "y"}]]}, 1)[0]
+    again = parse_result({"result": [[{"title": "U", "text": "y"}]]}, 1, 3)[0]
     assert bare[1].doc.id == again[0].doc.id
+
+
+def test_more_hits_than_asked_and_repeats_are_dropped() -> None:
+    rows = [[{"id": "1", "contents": "a"}, {"id": "1", "contents": "a"}, *({"id": n, "contents": "b"} for n in (2, 3))]]
+    hits = parse_result({"result": rows}, 1, 2)[0]
+    assert [(hit.doc.id, hit.rank) for hit in hits] == [("1", 1), ("2", 2)]
+
+
+@pytest.mark.parametrize("address", ["search.test", "ftp://search.test", ""])
+def test_an_address_without_http_is_refused_at_once(address: str) -> None:
+    with pytest.raises(SearchError, match="begin with http"):
+        HttpSearcher(address)
+
+
+async def test_an_unexpected_failure_reaches_the_caller_as_it_is() -> None:
+    def broken(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=b"no gzip", headers={"content-encoding": "gzip"})
+
+    with pytest.raises(SearchError, match="can't be asked"):
+        await client(broken).search(["a"], 1)
+
+    def buggy(_: httpx.Request) -> httpx.Response:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await client(buggy).search(["a"], 1)
+
+
+async def test_long_and_broken_queries_are_sent_in_a_form_that_servers_take() -> None:
+    seen: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.extend(json.loads(request.content)["queries"])
+        return answer(request)
+
+    found = await client(handler).search(["x" * 5000, "a\ud800b"], 9999)
+    assert [len(query) for query in seen] == [2000, 3]
+    assert len(found) == 2
+
+
+async def test_closing_at_once_leaves_nobody_waiting() -> None:
+    searcher = client(answer)
+    asked = asyncio.create_task(searcher.search(["a"], 1))
+    await asyncio.sleep(0)
+    await searcher.close()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(asked, timeout=5)

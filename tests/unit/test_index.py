@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ssp.errors import DataError
+from ssp.search import bm25
 from ssp.search.index import build_index, open_index
 from ssp.search.manifest import read_manifest, verify_index
 from ssp.types import Doc
@@ -97,6 +98,12 @@ def test_other_versions_and_strangers_are_refused(index: Path, tmp_path: Path) -
     (index / "index.json").write_text(json.dumps(manifest | {"version": 99}))
     with pytest.raises(DataError, match="index version 99, this ssp reads 1"):
         read_manifest(index)
+    (index / "index.json").write_text(json.dumps(manifest | {"version": 99, "field of the future": 1}))
+    with pytest.raises(DataError, match="index version 99"):
+        read_manifest(index)
+    (index / "index.json").write_text(json.dumps(manifest | {"analyzer": 99}))
+    with pytest.raises(DataError, match="other rules for words"):
+        read_manifest(index)
     (index / "index.json").write_text("{}")
     with pytest.raises(DataError, match="not readable"):
         read_manifest(index)
@@ -121,3 +128,27 @@ def test_several_processes_share_an_index(index: Path) -> None:
         found = pool.map(_search, [str(index)] * 4)
     assert found == [_search(str(index))] * 4
     assert found[0][0] == "7"
+
+
+def test_links_homes_and_mounts_as_targets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    build_index(DOCS[:2], Path("~/at-home"))
+    assert (tmp_path / "at-home" / "index.json").is_file()
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "empty")
+    build_index(DOCS[:2], tmp_path / "link")
+    assert (tmp_path / "empty" / "index.json").is_file()
+    with pytest.raises(DataError, match="can't write"):
+        build_index(DOCS[:2], Path("x" * 5000))
+
+
+def test_many_queries_with_a_huge_k_need_no_huge_memory(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bm25, "_MAX_CELLS", 100)
+    searcher = open_index(index)
+    queries = [f"word{n} common" for n in range(20)]
+    assert searcher.search_now(queries, 10**9) == [searcher.search_now([query], 50)[0] for query in queries]
+
+
+def test_a_very_long_query_is_answered(index: Path) -> None:
+    searcher = open_index(index)
+    assert searcher.search_now(["word7 " * 200_000], 1)[0][0].doc.id == "7"

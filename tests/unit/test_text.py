@@ -51,6 +51,7 @@ def test_chinese_is_scored_by_character() -> None:
         ("It held 1,000 seats.", "1000", True),
         ("It held 1000 seats.", "1,000", True),
         ("It held 10,000 seats.", "1000", False),
+        ("It has 1\u00a0000 or 1\u202f000 seats.", "1000", True),
         ("Version 1,000,000 of it", "1000000", True),
         ("Which album did Beatles fans like?", "The Beatles", True),
         ("What is Einstein's theory?", "Einstein", True),
@@ -80,3 +81,12 @@ def test_fold_keeps_marks_that_carry_meaning() -> None:
 def test_words_are_counted_in_any_script() -> None:
     assert word_count("Where was she born?") == 4
     assert word_count("她出生在哪里？") == 6
+
+
+def test_an_empty_answer_is_right_for_nobody() -> None:
+    for answer in ("A", "The The", "!!!"):
+        assert not exact_match("", [answer])
+        assert not exact_match("...", [answer])
+        assert f1("", [answer]) == 0.0
+        assert exact_match(answer, [answer])
+        assert f1(answer, [answer]) == 1.0

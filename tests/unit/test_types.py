@@ -16,6 +16,7 @@ from ssp.types import (
     Outcome,
     Problem,
     Role,
+    RunState,
     Sample,
     SearchCall,
     Seed,
@@ -131,3 +132,16 @@ def test_samples_have_equal_arrays_and_credit_only_inside_the_mask() -> None:
         Sample("t", Role.SOLVER, "g", 0, (1, 2), (False, False), (0.0, 0.0), (0.0, 1.0))
     with pytest.raises(ValueError, match="first token"):
         Sample("t", Role.SOLVER, "g", 0, (1,), (True,), (-0.1,), (1.0,))
+
+
+def test_numbers_that_json_can_not_hold_are_refused() -> None:
+    with pytest.raises(ValueError, match="finite"):
+        SearchCall("q", (), float("inf"))
+    with pytest.raises(ValueError, match="finite"):
+        RunState(0, baselines={"a": float("nan")})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        Seed("s", "a", meta={"x": [float("inf")]})
+    with pytest.raises(ValueError, match="seconds"):
+        Episode("e", 0, SEED, seconds={"propose": float("nan")})
+    with pytest.raises(ValueError, match="finite"):
+        Trajectory("t", Role.SOLVER, (PROMPT,), (), Status.LENGTH, 0, seconds=float("nan"))

@@ -45,7 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:  # the reader of our output has gone, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:  # a full disk, a name too long, a file we may not read
+        _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return 2
     return 0
 
 

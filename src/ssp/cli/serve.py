@@ -8,6 +8,7 @@ from pathlib import Path
 from ssp.cli.output import note
 from ssp.errors import ConfigError
 from ssp.search.manifest import read_manifest
+from ssp.search.wire import MAX_TOP_K
 
 GRACE_SECONDS = 30
 BACKLOG = 2048
@@ -41,6 +42,10 @@ def serve(
     token_env
         Name of the environment variable that holds a bearer token; requests must then carry it.
     """
+    if threads < 1:
+        raise ConfigError(f"--threads must be at least 1, got {threads}")
+    if not 1 <= topk <= MAX_TOP_K:
+        raise ConfigError(f"--topk must be between 1 and {MAX_TOP_K}, got {topk}")
     documents = read_manifest(index).documents
     listener = _listen(host, port)
     token = _token(token_env)
@@ -61,10 +66,11 @@ def serve(
         backlog=BACKLOG,
     )
     address, actual_port = listener.getsockname()[:2]
-    note(f"serving {documents:,} documents at http://{address}:{actual_port}/retrieve (Ctrl-C stops)")
+    shown = f"[{address}]" if ":" in address else address
+    note(f"serving {documents:,} documents at http://{shown}:{actual_port}/retrieve (Ctrl-C stops)")
     with suppress(KeyboardInterrupt):  # uvicorn raises the signal again after it has stopped cleanly
         uvicorn.Server(config).run(sockets=[listener])
-    note("stopped; all requests under way were answered")
+    note("stopped")
 
 
 def _listen(host: str, port: int) -> socket.socket:

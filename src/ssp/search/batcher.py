@@ -19,6 +19,8 @@ class Batcher:
     """
 
     def __init__(self, inner: Searcher, *, max_queries: int = 256, workers: int = 1) -> None:
+        if workers < 1:
+            raise ValueError(f"a batcher needs at least one worker, got {workers}")
         self._inner = inner
         self._max_queries = max_queries
         self._waiting: list[_Job] = []

@@ -27,6 +27,7 @@ from ssp.types import Doc, Hit
 K1, B, TITLE_WEIGHT = 1.5, 0.75, 3
 _STARTS, _DOCS, _SCORES, _BOUNDS = "bm25.starts.npy", "bm25.docs.npy", "bm25.scores.npy", "bm25.bounds.npy"
 _WORTH_A_THREAD = 16
+_MAX_CELLS = 1 << 20
 
 
 def write_bm25(directory: Path, docs: Iterable[Doc]) -> None:
@@ -109,6 +110,10 @@ class Bm25Searcher:
     def _search_compiled(self, queries: Sequence[list[int]], k: int) -> list[Ranking]:
         from ssp.search import topk
 
+        rows_at_once = max(1, _MAX_CELLS // k)
+        if len(queries) > rows_at_once:
+            parts = (queries[start : start + rows_at_once] for start in range(0, len(queries), rows_at_once))
+            return [ranking for part in parts for ranking in self._search_compiled(part, k)]
         count = len(queries)
         terms = np.fromiter(chain.from_iterable(queries), dtype=np.int32)
         ends = np.cumsum(np.fromiter(map(len, queries), dtype=np.int64, count=count))

@@ -9,6 +9,7 @@ import orjson
 
 from ssp.errors import DataError, SearchError
 from ssp.protocols import Searcher
+from ssp.text import valid_unicode
 from ssp.types import Doc, Hit
 
 
@@ -21,25 +22,29 @@ class CacheMode(StrEnum):
 
 
 class CachedSearcher:
-    """A searcher in front of another. The file is SQLite with one row per (query, k)."""
+    """A searcher in front of another. The file is SQLite with one row per (query, k).
 
-    def __init__(self, inner: Searcher | None, path: Path, mode: CacheMode = CacheMode.CACHE) -> None:
+    `source` names what is searched (an address, an index); a file that was filled from another source is refused.
+    """
+
+    def __init__(self, inner: Searcher | None, path: Path, mode: CacheMode = CacheMode.CACHE, source: str = "") -> None:
         if inner is None and mode is not CacheMode.REPLAY:
             raise ValueError("only replay works without a searcher")
         if mode is CacheMode.REPLAY and not path.is_file():
             raise DataError(f"nothing to replay: no recording at {path}")
         self._inner, self._mode, self._path = inner, mode, path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._disk = sqlite3.connect(path, isolation_level=None, timeout=30.0)
-            self._disk.execute("PRAGMA journal_mode=WAL")
-            self._disk.execute(
-                "CREATE TABLE IF NOT EXISTS searches (query TEXT, k INTEGER, hits BLOB, PRIMARY KEY (query, k))"
-            )
+            self._disk = _open_recording(path) if mode is CacheMode.REPLAY else _open_cache(path)
+            recorded = self._disk.execute("SELECT source FROM origin").fetchone()
+            if recorded is None:
+                self._disk.execute("INSERT INTO origin VALUES (?)", (source,))
         except (sqlite3.Error, OSError) as error:
             raise DataError(f"{path}: not usable as a search cache ({error})") from None
+        if recorded is not None and recorded[0] != source:
+            raise DataError(f"{path} has searches of {recorded[0]!r}, not of {source!r}; use another file")
 
     async def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        queries = [valid_unicode(query) for query in queries]
         wanted = list(dict.fromkeys(queries))
         known = {} if self._mode is CacheMode.RECORD else self._read(wanted, k)
         missing = [query for query in wanted if query not in known]
@@ -53,6 +58,8 @@ class CachedSearcher:
         return [list(known[query]) for query in queries]
 
     async def close(self) -> None:
+        if self._mode is not CacheMode.REPLAY:
+            self._disk.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # one file, complete, for a later replay
         self._disk.close()
         if self._inner is not None:
             await self._inner.close()
@@ -64,9 +71,26 @@ class CachedSearcher:
 
     def _write(self, answers: dict[str, list[Hit]], k: int) -> None:
         rows = [(query, k, _encode(hits)) for query, hits in answers.items()]
-        self._disk.execute("BEGIN")
-        self._disk.executemany("INSERT OR REPLACE INTO searches VALUES (?, ?, ?)", rows)
-        self._disk.execute("COMMIT")
+        try:
+            with self._disk:  # commits, or rolls back
+                self._disk.execute("BEGIN IMMEDIATE")
+                self._disk.executemany("INSERT OR REPLACE INTO searches VALUES (?, ?, ?)", rows)
+        except sqlite3.Error as error:
+            raise SearchError(f"{self._path}: can't write the search cache ({error})") from None
+
+
+def _open_cache(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    disk = sqlite3.connect(path, isolation_level=None, timeout=10.0)
+    disk.execute("PRAGMA journal_mode=WAL")
+    disk.execute("CREATE TABLE IF NOT EXISTS searches (query TEXT, k INTEGER, hits BLOB, PRIMARY KEY (query, k))")
+    disk.execute("CREATE TABLE IF NOT EXISTS origin (source TEXT)")
+    return disk
+
+
+def _open_recording(path: Path) -> sqlite3.Connection:
+    """Read-only: a replay changes nothing, and works from a read-only place."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
 
 
 def _encode(hits: Sequence[Hit]) -> bytes:

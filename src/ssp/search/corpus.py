@@ -6,6 +6,7 @@ paragraph borders.
 """
 
 import gzip
+import os
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -23,10 +24,16 @@ PASSAGE_CHARACTERS = 1200
 
 def read_corpus(paths: Iterable[Path]) -> Iterator[Doc]:
     """All documents of the given files and folders, in order."""
-    for path in paths:
-        if not path.exists():
+    given = [path.expanduser() for path in paths]
+    for path in given:
+        try:
+            found, is_folder = path.exists(), path.is_dir()
+        except OSError as error:
+            raise DataError(f"{path}: can't be read: {error.strerror}") from None
+        if not found:
             raise DataError(f"no corpus at {path}")
-        yield from _read_folder(path) if path.is_dir() else _read_file(path)
+        prefix = f"{path.as_posix()}/" if len(given) > 1 else ""  # two folders may both have a README.md
+        yield from _read_folder(path, prefix) if is_folder else _read_file(path)
 
 
 def _read_file(path: Path) -> Iterator[Doc]:
@@ -36,18 +43,20 @@ def _read_file(path: Path) -> Iterator[Doc]:
     if name.endswith((".parquet", ".parquet.gz")):
         return _read_parquet(path)
     if name.endswith(TEXT_SUFFIXES):
-        return _read_text(path, path.name)
+        return _read_text(path, path.as_posix())
     raise DataError(f"{path}: unknown kind of corpus; known are {', '.join((*ROW_SUFFIXES, *TEXT_SUFFIXES))}")
 
 
-def _read_folder(folder: Path) -> Iterator[Doc]:
-    files = sorted(p for p in folder.rglob("*") if p.is_file() and p.name.lower().endswith(TEXT_SUFFIXES))
+def _read_folder(folder: Path, prefix: str) -> Iterator[Doc]:
+    """All text files below the folder, in order; hidden folders (.git, .venv) are left out."""
+    below = (p for p in folder.rglob("*") if p.name.lower().endswith(TEXT_SUFFIXES))
+    files = sorted(p for p in below if p.is_file() and not any(n.startswith(".") for n in p.relative_to(folder).parts))
     if not files:
         rows = [p.name for p in sorted(folder.iterdir()) if p.name.lower().endswith(ROW_SUFFIXES)]
         hint = f"; name the file itself, such as {folder / rows[0]}" if rows else ""
         raise DataError(f"{folder}: no .txt or .md files in this folder{hint}")
     for path in files:
-        yield from _read_text(path, path.relative_to(folder).as_posix())
+        yield from _read_text(path, prefix + path.relative_to(folder).as_posix())
 
 
 def _read_jsonl(path: Path) -> Iterator[Doc]:
@@ -125,9 +134,14 @@ def split_contents(contents: str) -> tuple[str, str]:
 
 def _read_text(path: Path, name: str) -> Iterator[Doc]:
     try:
+        name.encode()
         text = path.read_text(encoding="utf-8-sig")
+    except UnicodeEncodeError:
+        raise DataError(f"{os.fsencode(path)!r}: the file name is not UTF-8; rename the file") from None
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise DataError(f"{path}: can't be read: {error.strerror}") from None
     title, body = _split_heading(text)
     passages = cut_passages(body)
     for number, passage in enumerate(passages):

@@ -26,8 +26,9 @@ def build_index(
     """Write a new index directory, whole or not at all. `progress` hears of documents by stage."""
     refuse_existing(out, "index")
     if kind != "bm25":
-        from ssp.search.dense import load_encoder
+        from ssp.search.dense import load_encoder, resolve_encoder
 
+        encoder = encoder.model_copy(update={"model": resolve_encoder(encoder.model)})
         load_encoder(encoder.model)  # a wrong name is told before the corpus is read
     with new_directory(out, "index") as scratch:
         stored = _reported(write_documents(scratch, docs), "reading", progress)

@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import from_json
 
 from ssp.errors import DataError
+from ssp.search import analyzer
 
 NAME = "index.json"
 VERSION = 1
@@ -61,11 +63,15 @@ def read_manifest(directory: Path) -> Manifest:
     if not path.is_file():
         raise DataError(f"{directory} is not an index (it has no {NAME}); build one with: ssp index CORPUS --out DIR")
     try:
-        manifest = Manifest.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        raise DataError(f"{path}: not readable ({error.errors()[0]['msg']}); build the index again") from None
-    if manifest.version != VERSION:
-        raise DataError(f"{directory} has index version {manifest.version}, this ssp reads {VERSION}; build it again")
+        raw = path.read_bytes()
+        version = from_json(raw)["version"]
+        if version != VERSION:
+            raise DataError(f"{directory} has index version {version}, this ssp reads {VERSION}; build it again")
+        manifest = Manifest.model_validate_json(raw)
+    except (ValidationError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{path}: not readable ({type(error).__name__}); build the index again") from None
+    if manifest.kind != "dense" and manifest.analyzer != analyzer.VERSION:
+        raise DataError(f"{directory} was indexed with other rules for words; build it again")
     for name, entry in manifest.files.items():
         _check_size(directory / name, entry)
     return manifest

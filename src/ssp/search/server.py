@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ssp.errors import SearchError
+from ssp.errors import SspError
 from ssp.protocols import Searcher
 from ssp.search import wire
 from ssp.search.batcher import Batcher
@@ -35,7 +35,7 @@ def make_app(
         wanted = _parse(await _body(request))
         try:
             found = await batcher.search(wanted.queries, wanted.topk or topk)
-        except SearchError as error:
+        except SspError as error:
             raise HTTPException(503, str(error)) from None
         return _json({"result": [_row(hits, wanted.return_scores) for hits in found]})
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from ssp.search.arrays import open_array, open_bytes
 
-_TERMS, _OFFSETS, _NUMBERS = "terms.txt", "terms.offsets.npy", "terms.numbers.npy"
+_TERMS, _OFFSETS, _NUMBERS = "terms.bin", "terms.offsets.npy", "terms.numbers.npy"
+_ABSENT, _UNASKED = -1, -2
 
 
 def write_vocabulary(directory: Path, terms: Sequence[str]) -> None:
@@ -31,7 +32,7 @@ class Vocabulary:
         self._terms = open_bytes(directory / _TERMS)
         self._offsets = open_array(directory / _OFFSETS)
         self._numbers = open_array(directory / _NUMBERS)
-        self._known: dict[str, int | None] = {}
+        self._known: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -41,16 +42,16 @@ class Vocabulary:
         return [number for term in terms if (number := self._number(term)) is not None]
 
     def _number(self, term: str) -> int | None:
-        if term in self._known:
-            return self._known[term]
-        if len(self._known) >= self._REMEMBERED:
-            self._known.clear()
-        number = self._known[term] = self._find(term.encode())
-        return number
+        number = self._known.get(term, _UNASKED)
+        if number == _UNASKED:
+            if len(self._known) >= self._REMEMBERED:
+                self._known.clear()
+            number = self._known[term] = self._find(term.encode())
+        return None if number == _ABSENT else number
 
-    def _find(self, term: bytes) -> int | None:
+    def _find(self, term: bytes) -> int:
         place = bisect.bisect_left(range(len(self)), term, key=self._term)
-        return int(self._numbers[place]) if place < len(self) and self._term(place) == term else None
+        return int(self._numbers[place]) if place < len(self) and self._term(place) == term else _ABSENT
 
     def _term(self, place: int) -> bytes:
         return bytes(self._terms[self._offsets[place] : self._offsets[place + 1]])

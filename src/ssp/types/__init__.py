@@ -1,4 +1,4 @@
-"""The vocabulary: frozen values that the game, the agents and the records speak in. See DESIGN in docs/."""
+"""The vocabulary: frozen values that the game, the agents and the records speak in. See docs/architecture.md."""
 
 from ssp.types.documents import Doc, Hit, SearchCall
 from ssp.types.episode import Attempt, Episode, ErrorRecord

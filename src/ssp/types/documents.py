@@ -64,7 +64,7 @@ class SearchCall:
     def __post_init__(self) -> None:
         ranks = tuple(hit.rank for hit in self.hits)
         require(ranks == tuple(range(1, len(ranks) + 1)), f"hits must be ranked 1, 2, …, got {ranks}")
-        require(self.seconds >= 0.0, f"seconds must not be negative, got {self.seconds}")
+        require(0.0 <= self.seconds < math.inf, f"seconds must be finite, not negative, got {self.seconds}")
         require(self.error is None or not self.hits, "a failed search has no hits")
 
     @property

@@ -67,6 +67,7 @@ class Episode:
 
     def __post_init__(self) -> None:
         require(self.id != "" and self.step >= 0, "an Episode needs an id and a step")
+        require(all(0.0 <= value < math.inf for value in self.seconds.values()), f"episode {self.id}: seconds")
         self._check_links()
         self._check_rewards()
 

@@ -1,5 +1,6 @@
 """What a proposer starts from."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -27,6 +28,7 @@ class Seed:
         require(self.id != "", "a Seed needs an id")
         require(self.answer.strip() != "", f"seed {self.id} has an empty answer")
         require(all(alias.strip() for alias in self.aliases), f"seed {self.id} has an empty alias")
+        json.dumps(dict(self.meta), allow_nan=False)  # raises ValueError for what JSON can't hold
         require(self.hops >= 1, f"seed {self.id} wants {self.hops} hops; at least 1")
 
     @property

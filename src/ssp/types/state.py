@@ -1,5 +1,6 @@
 """Everything a resume needs."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -49,5 +50,6 @@ class RunState:
 
     def __post_init__(self) -> None:
         require(min(self.step, self.cursor, self.policy_version) >= 0, "counters must not be negative")
+        require(all(math.isfinite(value) for value in self.baselines.values()), "baselines must be finite")
         ids = [entry.problem.id for entry in self.pool]
         require(len(ids) == len(set(ids)), "the pool holds a problem twice")

@@ -1,5 +1,6 @@
 """One agent's run, token by token."""
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
@@ -116,6 +117,7 @@ class Trajectory:
     def __post_init__(self) -> None:
         require(self.id != "", "a Trajectory needs an id")
         require(self.policy_version >= 0, "policy versions count from 0")
+        require(0.0 <= self.seconds < math.inf, f"seconds must be finite, not negative, got {self.seconds}")
         require(
             (self.final is not None) == (self.status is Status.FINISHED),
             f"trajectory {self.id} is {self.status} but its final block is {self.final!r}",

@@ -23,7 +23,7 @@ from ssp.worlds.schema import RICHNESS_LEVELS, Relation, Schema, schema
 
 Ints = npt.NDArray[np.int32]
 NONE = -1
-MIN_ARTICLES = 100
+MIN_ARTICLES, MAX_ARTICLES = 100, 50_000_000
 _VALUE_RANGES = {"year": (1700, 1990), "count": (1_000, 90_000), "kilometres": (20, 900)}
 
 
@@ -39,6 +39,8 @@ class WorldSettings:
     def __post_init__(self) -> None:
         if self.articles < MIN_ARTICLES:
             raise ConfigError(f"a world needs at least {MIN_ARTICLES} articles, got {self.articles}")
+        if self.articles > MAX_ARTICLES:
+            raise ConfigError(f"a world has at most {MAX_ARTICLES:,} articles, got {self.articles:,}")
         if self.richness not in RICHNESS_LEVELS:
             raise ConfigError(f"richness is one of {', '.join(map(str, RICHNESS_LEVELS))}, got {self.richness}")
         if not 0.1 <= self.heldout <= 0.5:

@@ -1,0 +1,54 @@
+"""The ground of a run: the corpus it searches and the index over it, inside the run directory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ssp.config import Config
+from ssp.errors import ConfigError
+from ssp.files import new_directory
+from ssp.search.corpus import read_corpus
+from ssp.search.index import build_index
+from ssp.search.manifest import EncoderEntry
+from ssp.worlds.world import WorldSettings
+from ssp.worlds.write import write_world
+
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where things are, and how many documents there are. `world` is None for a corpus of the user's own."""
+
+    run: Path
+    index: Path
+    world: Path | None
+    documents: int
+
+
+def next_run(folder: Path, name: str) -> Path:
+    """The first free `name-NNN` in the folder, so that a run is never written over another."""
+    taken = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+    return folder / next(free for n in range(1, 10**6) if (free := f"{name}-{n:03d}") not in taken)
+
+
+def prepare(config: Config, run: Path, progress: Progress) -> Ground:
+    """Write the run directory with its configuration, corpus and index: whole, or not at all."""
+    if config.search.kind == "http":
+        raise ConfigError("search.kind=http: this version only prepares embedded indexes (bm25, dense, hybrid)")
+    with new_directory(run, "run") as scratch:
+        (scratch / "config.json").write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        corpus = Path(config.corpus).expanduser()
+        if config.corpus == "world":
+            settings = WorldSettings(config.world.articles, config.seed, config.world.richness)
+            write_world(settings, scratch / "world", config.world.hops, lambda n: progress("writing articles", n))
+            corpus = scratch / "world" / "corpus.jsonl"
+        manifest = build_index(
+            read_corpus([corpus]),
+            scratch / "index",
+            kind=config.search.kind,
+            encoder=EncoderEntry(model=config.search.encoder, dimensions=0),
+            progress=progress,
+        )
+    world = run / "world" if config.corpus == "world" else None
+    return Ground(run, run / "index", world, manifest.documents)
