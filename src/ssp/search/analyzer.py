@@ -45,7 +45,8 @@ class Analyzer:
     def query_terms(self, text: str) -> list[str]:
         asked = words(text)
         telling = [word for word in asked if word not in QUERY_STOP_WORDS]
-        return [self.stem(word) for word in telling or asked]
+        stems = self._stems
+        return [stems.get(word) or self.stem(word) for word in telling or asked]
 
     def stem(self, word: str) -> str:
         stem = self._stems.get(word)

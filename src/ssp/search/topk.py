@@ -135,6 +135,21 @@ def _search(
 
 
 @compiled
+def _most_telling_first(terms: Any, bounds: Any) -> Any:
+    """A query's terms by falling bound (the highest score that each has anywhere); equal ones stay in order."""
+    if len(terms) > 64:
+        return terms[np.argsort(-bounds[terms], kind="mergesort")]
+    ordered = terms.copy()
+    for place in range(1, len(ordered)):
+        term, before = ordered[place], place - 1
+        while before >= 0 and bounds[ordered[before]] < bounds[term]:
+            ordered[before + 1] = ordered[before]
+            before -= 1
+        ordered[before + 1] = term
+    return ordered
+
+
+@compiled
 def search_batch(
     terms: Any, ends: Any, bounds: Any, starts: Any, doc_numbers: Any, values: Any, totals: Any, touched: Any,
     docs: Any, scores: Any, sizes: Any,
@@ -146,7 +161,6 @@ def search_batch(
     """
     begin = 0
     for query in range(len(ends)):
-        asked = terms[begin : ends[query]]
-        asked = asked[np.argsort(-bounds[asked], kind="mergesort")]  # the most telling first; stable
+        asked = _most_telling_first(terms[begin : ends[query]], bounds)
         begin = ends[query]
         sizes[query] = _search(asked, bounds, starts, doc_numbers, values, totals, touched, docs[query], scores[query])
