@@ -1,0 +1,1 @@
+"""Search agents: how they are spoken to and how what they say is read."""
