@@ -32,6 +32,8 @@ class GrepSearcher:
 
 
 async def main() -> None:
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
     searcher = GrepSearcher(list(read_corpus([Path(sys.argv[1])])))
     for hit in (await searcher.search([sys.argv[2]], k=3))[0]:
         sys.stdout.write(f"{hit.rank}. {hit.doc.title}: {hit.doc.text[:80]}\n")

@@ -1,7 +1,7 @@
 """Write docs/reference from the code. `make docs` runs it; a test fails where the pages are not up to date."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from ssp.cli.main import app
 from ssp.config import settings
@@ -15,12 +15,27 @@ def cli_page() -> str:
 
 
 def config_page() -> str:
-    rows = [f"| `{key}` | `{_default(field)}` | {field.description} |" for key, field in settings()]
+    rows = [f"| `{key}` | `{_default(field)}` | {_allowed(field)} | {field.description} |" for key, field in settings()]
     head = (
         "# Settings\n\nOne tree: defaults, then the preset, then a TOML file, then `--set key=value`. "
-        "`ssp train --dry-run` prints what was resolved.\n\n| setting | default | meaning |\n|---|---|---|\n"
+        "`ssp train --dry-run` prints what was resolved.\n\n"
+        "| setting | default | allowed | meaning |\n|---|---|---|---|\n"
     )
     return f"{NOTE}\n{head}" + "\n".join(rows) + "\n"
+
+
+def _allowed(field: Any) -> str:
+    """The choices or bounds of a setting, or its type."""
+    if get_origin(field.annotation) is Literal:
+        return ", ".join(f"`{choice}`" for choice in get_args(field.annotation))
+    signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
+    bounds = [
+        f"{sign} {getattr(rule, name):,}"
+        for rule in field.metadata
+        for name, sign in signs.items()
+        if name in dir(rule)
+    ]
+    return ", ".join(bounds) or "text"
 
 
 def _default(field: Any) -> str:

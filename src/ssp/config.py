@@ -34,7 +34,9 @@ class Section(BaseModel):
 class WorldConfig(Section):
     """The generated world, used when `corpus` is "world"."""
 
-    articles: int = Field(2000, ge=100, description="Articles in the encyclopedia, held-out ones included.")
+    articles: int = Field(
+        2000, ge=100, le=50_000_000, description="Articles in the encyclopedia, held-out ones included."
+    )
     richness: Literal[1, 2, 3] = Field(
         1, description="How varied the language is; 1 suits a model of a few million parameters."
     )
@@ -72,7 +74,7 @@ class Config(Section):
     """Everything a run is made from."""
 
     preset: str = Field(DEFAULT_PRESET, description="The preset that this configuration started from.")
-    seed: int = Field(0, ge=0, description="All randomness of the run is derived from it.")
+    seed: int = Field(0, ge=0, lt=2**63, description="All randomness of the run is derived from it.")
     steps: int = Field(60, ge=0, description="Self-play steps.")
     corpus: str = Field(
         "world", min_length=1, description='What is searched: "world" (generated), or a corpus file or folder.'
@@ -184,15 +186,16 @@ def settings(section: type[BaseModel] = Config, prefix: str = "") -> Iterator[tu
 
 
 def to_toml(config: Config) -> str:
-    """The configuration as TOML that `load_config` reads back; settings without a value are left out."""
-    tree = config.model_dump(exclude_none=True)
+    """The configuration as TOML that `load_config` reads back; settings without a value are named in a comment."""
+    tree = config.model_dump()
     scalars = {key: value for key, value in tree.items() if not isinstance(value, dict)}
-    sections = {key: value for key, value in tree.items() if isinstance(value, dict)}
-    blocks = ["\n".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in scalars.items())]
-    blocks += [
-        "\n".join(
-            [f"[{name}]", *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in section.items())]
-        )
-        for name, section in sections.items()
-    ]
+    sections = [(key, value) for key, value in tree.items() if isinstance(value, dict)]
+    blocks = [_toml_lines(scalars), *(f"[{name}]\n{_toml_lines(section)}" for name, section in sections)]
     return "\n\n".join(blocks) + "\n"
+
+
+def _toml_lines(values: Mapping[str, Any]) -> str:
+    return "\n".join(
+        f"# {key} is not set" if value is None else f"{key} = {json.dumps(value, ensure_ascii=False)}"
+        for key, value in values.items()
+    )

@@ -34,10 +34,19 @@ def test_train_prepares_a_run_and_says_so(ssp: Run, tmp_path: Path) -> None:
     result = json.loads(good(ssp("train", "--set", "world.articles=200", "--json")))
     assert result["run"] == "runs/tiny-001"
     assert result["steps"] == 0
+    assert result["prepared"]["documents"] == 200
+    assert "not in this version" in result["note"]
     assert {path.name for path in (tmp_path / "runs" / "tiny-001").iterdir()} == {"config.json", "index", "world"}
     text = good(ssp("train", "--set", "world.articles=200"))
     assert "runs/tiny-002" in text
     assert "self-play is not in this version yet" in text
+
+
+def test_a_terminal_without_unicode_gets_an_answer(ssp: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "c.jsonl").write_text('{"id": "1", "title": "北京", "text": "首都"}\n')
+    good(ssp("index", "c.jsonl", "--out", "idx"))
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    assert "\\u5317" in good(ssp("search", "idx", "首都"))
 
 
 def test_train_on_a_folder_of_documents(ssp: Run, tmp_path: Path) -> None:
@@ -78,6 +87,10 @@ MISTAKES = [
     (["index", "good.jsonl", "--out", "i", "--kind", "magic"], "magic"),
     (["index", "good.jsonl", "--out", "i", "--kind", "dense", "--encoder", "./none"], "no encoder directory at ./none"),
     (["index", "--verify", "taken"], "is not an index"),
+    (["index", "--verify"], "name an index"),
+    (["index", "good.jsonl", "--out", "i", "--encoder", "foo"], "--kind dense or hybrid"),
+    (["world", "--out", "w", "--seed", "99999999999999999999999"], "a seed is"),
+    (["train", "--set", "seed=18446744073709551616"], "setting seed"),
     (["search", "absent", "query"], "no index at absent"),
     (["search", "absent"], "query"),
     (["search", "taken", "query", "-k", "0"], "at least 1"),

@@ -150,7 +150,10 @@ def test_the_token_comes_from_the_named_variable(index: Path) -> None:
 
 def test_a_port_in_use_or_a_missing_token_is_one_line(server: Server, index: Path) -> None:
     port = server.url.rpartition(":")[2]
-    for flags, complaint in ((["--port", port], "choose another --port"), (["--token-env", "NOPE_X"], "NOPE_X")):
+    for flags, complaint in (
+        (["--port", port], "choose another --port or --host"),
+        (["--token-env", "NOPE_X"], "NOPE_X"),
+    ):
         done = subprocess.run([*command(), "serve", str(index), *flags], capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert complaint in done.stderr

@@ -13,9 +13,9 @@ from ssp.worlds.world import WorldSettings
 from ssp.worlds.write import write_world
 
 GOLDEN = {
-    1: "1b2e8feb8edbbe0f62f3cfb517676670",
-    2: "32bd7126f0720a338d661cc0cdb95c36",
-    3: "1a7a9919279d18ec54d401173a120dd0",
+    1: "67324759ddbc7827c872434ec45ec35a",
+    2: "a18234d1fdb8cfbe1ad7a73782c23d76",
+    3: "621b4ade8139b36c2836d4f155851c2e",
 }
 
 

@@ -141,6 +141,10 @@ def test_nonsense_that_parses_has_no_answer() -> None:
     assert ORACLES[0].answers(f"Who is the mother of {town}?") == frozenset()
 
 
+def test_a_degenerate_question_is_refused_quickly() -> None:
+    assert ORACLES[0].answers("Who is " + "the mother of " * 5000 + "Nobody?") is None
+
+
 def test_judgement_tells_unique_from_ambiguous_from_false() -> None:
     world, oracle = WORLDS[0], ORACLES[0]
     companies = world.train.ranges["company"]
@@ -154,5 +158,5 @@ def test_judgement_tells_unique_from_ambiguous_from_false() -> None:
     river = world.train.ranges["river"][0]
     length = world.objects(river, "length")[0]
     question = f"How long is {world.name(river)}?"
-    for spelling in (f"{length} kilometres", f"{length} km", str(length)):
+    for spelling in (f"{length} kilometres", f"{length} kilometers", f"{length} km", f"{length}km", str(length)):
         assert oracle.judge(question, spelling) is Truth.TRUE

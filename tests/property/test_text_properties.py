@@ -19,7 +19,8 @@ def test_agrees_with_an_independent_implementation(prediction: str, answer: str)
 
 @given(st.text(max_size=60))
 def test_normalisation_is_idempotent_for_matching(text: str) -> None:
-    assert exact_match(normalise_answer(text), [text])
+    normal = normalise_answer(text)
+    assert exact_match(normal, [text]) or normal == "", "only where nothing is left may they differ"
     assert exact_match(text, [text])
     assert f1(text, [text]) == 1.0
 

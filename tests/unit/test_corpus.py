@@ -126,6 +126,14 @@ def test_two_folders_may_have_files_of_the_same_name(tmp_path: Path, monkeypatch
     assert [doc.id for doc in read_corpus([Path("one")])] == ["README.md"]
 
 
+def test_front_matter_marks_and_rows_of_both_forms(tmp_path: Path) -> None:
+    (tmp_path / "cats.md").write_text("---\ntitle: x\ntags: [pets]\n---\n# Cats\n\nThey purr.\n\n---\n\nThe end.")
+    assert list(read_corpus([tmp_path])) == [Doc("cats.md", "Cats", "They purr.\n\n---\n\nThe end.")]
+    rows = tmp_path / "c.jsonl"
+    rows.write_bytes(b"\xef\xbb\xbf" + b'{"id": "1", "title": "t", "text": "hello", "contents": "other"}\n')
+    assert list(read_corpus([rows])) == [Doc("1", "t", "hello")]
+
+
 def test_hidden_folders_are_left_out(tmp_path: Path) -> None:
     (tmp_path / ".venv").mkdir()
     (tmp_path / ".venv" / "notes.txt").write_text("no")

@@ -78,6 +78,19 @@ def test_facts_make_sense(small_world: World) -> None:
     for region in world.train.ranges["region"]:
         (capital,) = world.objects(region, "capital")
         assert world.objects(capital, "region") == (region,)
+    rich = World(WorldSettings(articles=600, seed=3, richness=3))
+    for part in (rich.train, rich.island):
+        for person in part.ranges["person"]:
+            for elder in (*rich.objects(person, "mother"), *rich.objects(person, "teacher")):
+                assert 8 <= rich.objects(person, "birth_year")[0] - rich.objects(elder, "birth_year")[0] <= 60
+        for kind, maker, year in (("book", "author", "published"), ("company", "founder", "founded")):
+            for work in part.ranges[kind]:
+                age = rich.objects(work, year)[0] - rich.objects(rich.objects(work, maker)[0], "birth_year")[0]
+                assert 20 <= age <= 60
+        for river in part.ranges["river"]:
+            crossed = rich.objects(river, "crosses")
+            assert crossed[0] == rich.objects(river, "source")[0]
+            assert len(set(crossed)) == len(crossed)
     offices = [len(world.objects(company, "office")) for company in world.train.ranges["company"]]
     assert set(offices) == {1, 2, 3}
 
@@ -140,7 +153,13 @@ def test_the_text_is_real_retrieval_work(richness: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "complaint"),
-    [({"articles": 99}, "at least 100"), ({"richness": 4}, "one of 1, 2, 3"), ({"heldout": 0.9}, "between")],
+    [
+        ({"seed": 2**63}, "a seed is"),
+        ({"seed": -1}, "a seed is"),
+        ({"articles": 99}, "at least 100"),
+        ({"richness": 4}, "one of 1, 2, 3"),
+        ({"heldout": 0.9}, "between"),
+    ],
 )
 def test_impossible_worlds_are_refused(wrong: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ConfigError, match=complaint):
@@ -156,3 +175,9 @@ def test_a_broken_world_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "world.json").write_text('{"format": 7}')
     with pytest.raises(DataError, match="not a world of this version"):
         Facts.load(tmp_path)
+
+
+def test_books_of_a_large_world_are_told_apart_by_many_places() -> None:
+    world = World(WorldSettings(articles=20_000))
+    places = {world.name(book).rpartition(" of ")[2] for book in world.train.ranges["book"]}
+    assert len(places) > 100

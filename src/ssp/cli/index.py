@@ -45,13 +45,15 @@ def index(
         Print the result as JSON.
     """
     if not corpus:
-        raise ConfigError("name a corpus: ssp index CORPUS… --out DIR")
+        raise ConfigError("name an index to check" if verify else "name a corpus: ssp index CORPUS… --out DIR")
     if verify:
         for directory in corpus:
             _report(directory, verify_index(directory), "checked, all files are sound", json)
         return
     if out is None:
         raise ConfigError("say where to write the index: ssp index CORPUS… --out DIR")
+    if kind == "bm25" and (encoder, query_prefix, passage_prefix, compression) != ("minilm", "", "", "none"):
+        raise ConfigError("encoder, prefixes and compression are for --kind dense or hybrid; add one of these")
     entry = EncoderEntry(
         model=encoder,
         dimensions=0,

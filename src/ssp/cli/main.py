@@ -3,6 +3,7 @@
 Subcommands are imported only when they are called, so that `ssp --help` answers at once.
 """
 
+import io
 import os
 import signal
 import sys
@@ -33,6 +34,9 @@ for _name, _help in COMMANDS.items():
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; gives the exit code: 0 done, 2 a mistake the user can mend, 130 interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without Unicode still gets an answer
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill cleans up as Ctrl-C does
     try:
         app(arguments, print_error=False, exit_on_error=False, result_action="return_value")

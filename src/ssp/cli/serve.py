@@ -82,7 +82,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.listen(BACKLOG)  # from here on clients may come; they wait until the index is open
     except (OSError, OverflowError) as error:
         listener.close()
-        raise ConfigError(f"can't listen on {host} port {port}: {error}; choose another --port") from None
+        raise ConfigError(f"can't listen on {host} port {port}: {error}; choose another --port or --host") from None
     return listener
 
 

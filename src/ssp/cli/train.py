@@ -57,8 +57,10 @@ def _prepare(config: Config, out: Path | None, json: bool) -> None:
     check = check_retrieval(ground.world, open_index(ground.index), config.search.k) if ground.world else None
     seconds = round(time.monotonic() - started, 3)
     if json:
-        empty: dict[str, object] = {"start": {}, "final": {}}
-        say_json({"run": str(run), "steps": 0, "seconds": seconds, "eval": empty, "funnel": {}})
+        result = {"run": str(run), "steps": 0, "seconds": seconds, "eval": {"start": {}, "final": {}}, "funnel": {}}
+        prepared = {"documents": ground.documents, "index": config.search.kind}
+        checked = {"name_found": check.by_name, "found_at_once": check.by_multi_hop} if check else {}
+        say_json({**result, "prepared": prepared | checked, "note": NOT_YET.format(steps=config.steps)})
         return
     say(f"{run}: {ground.documents:,} documents, {config.search.kind} index, ready after {seconds:.1f} s")
     if check is not None:

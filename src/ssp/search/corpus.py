@@ -5,8 +5,10 @@ published systems write it. A bad row is reported by file and line. Files of a f
 paragraph borders.
 """
 
+import codecs
 import gzip
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,6 +22,7 @@ from ssp.types import Doc
 TEXT_SUFFIXES = (".txt", ".md")
 ROW_SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
 PASSAGE_CHARACTERS = 1200
+_FRONT_MATTER = re.compile(r"\A---\r?\n.*?\n---[ \t]*(\r?\n|\Z)", re.DOTALL)
 
 
 def read_corpus(paths: Iterable[Path]) -> Iterator[Doc]:
@@ -73,7 +76,7 @@ def _read_jsonl(path: Path) -> Iterator[Doc]:
 
 def _parse_json(line: bytes, where: str) -> Any:
     try:
-        return orjson.loads(line)
+        return orjson.loads(line.removeprefix(codecs.BOM_UTF8))
     except orjson.JSONDecodeError as error:
         raise DataError(f"{where}: not valid JSON ({error})") from None
 
@@ -106,10 +109,10 @@ def _document(row: Any, where: str) -> Doc:
         doc_id = str(doc_id)
     if not isinstance(doc_id, str) or doc_id == "":
         raise DataError(f"{where}: no id (a text or a number)")
-    if isinstance(row.get("contents"), str):
-        title, text = split_contents(row["contents"])
-    elif isinstance(row.get("text"), str):
+    if isinstance(row.get("text"), str):
         title, text = row.get("title") or "", row["text"]
+    elif isinstance(row.get("contents"), str):
+        title, text = split_contents(row["contents"])
     else:
         raise DataError(f'{where}: neither "contents" nor "title" and "text"')
     if not isinstance(title, str):
@@ -150,8 +153,8 @@ def _read_text(path: Path, name: str) -> Iterator[Doc]:
 
 
 def _split_heading(text: str) -> tuple[str, str]:
-    """A leading Markdown heading is the title."""
-    stripped = text.lstrip()
+    """A leading Markdown heading is the title. Front matter (between lines of ---) is not part of the text."""
+    stripped = _FRONT_MATTER.sub("", text.lstrip()).lstrip()
     head, _, rest = stripped.partition("\n")
     return (head[2:].strip(), rest) if head.startswith("# ") else ("", stripped)
 

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ssp import __version__
 
-MAX_BODY_BYTES = 8 << 20  # room for the largest request that the other limits allow
-MAX_QUERIES = 256
+MAX_BODY_BYTES = 32 << 20
+MAX_QUERIES = 4096
 MAX_TOP_K = 1000
 MAX_QUERY_CHARACTERS = 2_000
 DEFAULT_TOP_K = 3
@@ -17,11 +17,20 @@ class RetrieveRequest(BaseModel):
     """What a client asks. Unknown fields are ignored, as published clients send a few of their own."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
-    queries: list[str] = Field(min_length=1, max_length=MAX_QUERIES, description="The queries, answered in this order.")
+    queries: list[str] = Field(
+        max_length=MAX_QUERIES,
+        description=f"Answered in this order; each is cut at {MAX_QUERY_CHARACTERS} characters.",
+    )
     topk: int | None = Field(
         default=None, ge=1, le=MAX_TOP_K, description="Documents per query; the server's default if absent."
     )
     return_scores: bool = Field(default=False, description="Wrap every document with its score.")
+
+    @field_validator("topk", mode="before")
+    @classmethod
+    def _whole_number(cls, value: Any) -> Any:
+        """JSON does not tell 3.0 from 3."""
+        return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 _DOCUMENT = {
@@ -51,7 +60,6 @@ def openapi(with_token: bool) -> dict[str, Any]:
     """The service's OpenAPI 3.1 description."""
     rows = {"type": "array", "items": {"type": "array", "items": {"anyOf": [_SCORED, _DOCUMENT]}}}
     request = RetrieveRequest.model_json_schema()
-    request["properties"]["queries"]["items"]["maxLength"] = MAX_QUERY_CHARACTERS
     request["properties"]["topk"] = {"type": ["integer", "null"], "minimum": 1, "maximum": MAX_TOP_K}
     retrieve: dict[str, Any] = {
         "summary": "Find documents for queries.",

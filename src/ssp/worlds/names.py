@@ -43,6 +43,9 @@ _NOUNS = (
 )  # fmt: skip
 
 
+_MIN_PLACES = 211
+
+
 class Names:
     """The names of a world with the given number of entities of each kind. `twins` is the share in twin pairs."""
 
@@ -81,7 +84,9 @@ class Names:
         title = f"{_ADJECTIVES[adjective]} {_NOUNS[noun]}"
         if self._counts["book"] <= pairs:
             return title
-        return f"{title} of {self._word(volume, 'title', self._counts['book'] // pairs + 1)}"
+        places = max(self._counts["book"] // pairs + 1, _MIN_PLACES)
+        volume = (volume + cell * 7) % places  # spread over many places; the volumes of one title still differ
+        return f"{title} of {self._word(volume, 'title', places)}"
 
     def _word(self, number: int, kind: str, count: int, twin: bool = False) -> str:
         """The number in syllables: head syllables, a tail syllable whose vowel tells twins apart, a suffix."""

@@ -8,7 +8,7 @@ answers, so it accepts only what it can parse completely:
 - otherwise the set of all true answers; more than one where a relation has several objects.
 
 Small variations of wording are understood: case, punctuation, spacing, contractions (what's), which/what,
-was/is, an article before a name.
+was/is, "the" before a name.
 """
 
 import re
@@ -25,6 +25,7 @@ from ssp.worlds.world import value_aliases
 _WORDS = re.compile(r"[^\W_]+")
 _CONTRACTIONS = re.compile(r"\b(what|who|where|when|how)['’]s\b")
 _SYNONYMS = {"which": "what", "was": "is", "were": "are", "whom": "who", "did": "does", "km": "kilometres"}
+_LONGEST_QUESTION = 200  # words; a degenerate text must not send the parser into the depths
 Words = tuple[str, ...]
 
 
@@ -92,9 +93,9 @@ class Oracle:
                 raise ValueError(f"two entities are called {entity.name}")
 
     @classmethod
-    def load(cls, folder: Path) -> "Oracle":
+    def load(cls, folder: Path | str) -> "Oracle":
         """The oracle of a world that `ssp world` wrote."""
-        return cls(Facts.load(folder))
+        return cls(Facts.load(Path(folder)))
 
     def answers(self, question: str) -> frozenset[str] | None:
         """The set of true answers (possibly empty), or None if the question does not parse."""
@@ -103,7 +104,10 @@ class Oracle:
 
     def chain(self, question: str) -> Reading | None:
         """The question's chain with hops and gold documents, or None if it does not parse."""
-        readings = [self._read(start, relations) for start, relations in self._parse_question(canonical(question))]
+        words = canonical(question)
+        if len(words) > _LONGEST_QUESTION:
+            return None
+        readings = [self._read(start, relations) for start, relations in self._parse_question(words)]
         if len(readings) > 1:
             readings = [reading for reading in readings if reading.answers] or readings[:1]
         return readings[0] if len(readings) == 1 else None

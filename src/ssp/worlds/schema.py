@@ -123,9 +123,9 @@ RELATIONS = (
     ),
     Relation(
         "mayor", "town", "person",
-        ("The mayor of {s} is {o}.", "{s} is governed by {o}.", "{s} has a mayor called {o}."),
-        ("Who is the mayor of {s}?", "Who governs {s}?", "Which person is the mayor of {s}?"),
-        ("the mayor of {s}", "the person who governs {s}", "the person who is the mayor of {s}"),
+        ("The mayor of {s} is {o}.", "{s} is run by {o}.", "{s} has a mayor called {o}."),
+        ("Who is the mayor of {s}?", "Who runs {s}?", "Which person is the mayor of {s}?"),
+        ("the mayor of {s}", "the person who runs {s}", "the person who is the mayor of {s}"),
     ),
     Relation(
         "river", "town", "river",
@@ -173,7 +173,7 @@ RELATIONS = (
     ),
     Relation(
         "office", "company", "town",
-        ("{s} has an office in {o}.", "The offices of {s} are in {o}.", "{s} keeps offices in {o}."),
+        ("{s} has offices in {o}.", "The offices of {s} are in {o}.", "{s} keeps offices in {o}."),
         ("Where does {s} have an office?", "Where are the offices of {s}?", "In which town does {s} have an office?"),
         ("the town where {s} has an office", "the office town of {s}", "the town in which {s} has an office"),
         most=3,

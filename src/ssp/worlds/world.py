@@ -24,6 +24,7 @@ from ssp.worlds.schema import RICHNESS_LEVELS, Relation, Schema, schema
 Ints = npt.NDArray[np.int32]
 NONE = -1
 MIN_ARTICLES, MAX_ARTICLES = 100, 50_000_000
+_LIFEWORKS = {"published": "author", "founded": "founder"}
 _VALUE_RANGES = {"year": (1700, 1990), "count": (1_000, 90_000), "kilometres": (20, 900)}
 
 
@@ -39,6 +40,8 @@ class WorldSettings:
     def __post_init__(self) -> None:
         if self.articles < MIN_ARTICLES:
             raise ConfigError(f"a world needs at least {MIN_ARTICLES} articles, got {self.articles}")
+        if not 0 <= self.seed < 2**63:
+            raise ConfigError(f"a seed is a whole number from 0 to 2^63 - 1, got {self.seed}")
         if self.articles > MAX_ARTICLES:
             raise ConfigError(f"a world has at most {MAX_ARTICLES:,} articles, got {self.articles:,}")
         if self.richness not in RICHNESS_LEVELS:
@@ -89,7 +92,9 @@ class World:
             kind: numpy_random(settings.seed, "order", kind).permutation(count).astype(np.int32)
             for kind, count in self._counts.items()
         }
-        self._facts = {relation.name: self._draw(relation) for relation in self.schema.relations}
+        self._facts: dict[str, dict[str, Ints]] = {}
+        for relation in self.schema.relations:  # in order: some facts lean on earlier ones
+            self._facts[relation.name] = self._draw(relation)
 
     def __len__(self) -> int:
         return self.settings.articles
@@ -149,20 +154,37 @@ class World:
         subjects = len(part.ranges[relation.subject])
         if relation.name == "birth_year":
             return _generations(rng, subjects, odd=part is self.island)[:, None]
+        if relation.name in _LIFEWORKS:
+            return self._lifework_years(rng, _LIFEWORKS[relation.name], part)[:, None]
         if relation.is_value:
             return _values(rng, relation.object, subjects, odd=part is self.island)[:, None]
         targets = part.ranges[relation.object]
-        if relation.name == "mother":
-            picked = _mothers(rng, subjects)
+        if relation.name in ("mother", "teacher"):
+            picked = _elders(rng, subjects)
         elif relation.name == "region":
             picked = _cover(rng, subjects, len(targets))
         elif relation.name == "capital":  # the town of the same number: `_cover` put it into this region
             picked = np.arange(subjects, dtype=np.int32)
         elif relation.most > 1:
-            return _several(rng, subjects, len(targets), relation.most, targets.start)
+            several = _several(rng, subjects, len(targets), relation.most, targets.start)
+            return self._with_source_first(several, part) if relation.name == "crosses" else several
         else:
             picked = rng.integers(0, len(targets), subjects).astype(np.int32)
         return np.where(picked == NONE, NONE, picked + targets.start).astype(np.int32)[:, None]
+
+    def _lifework_years(self, rng: np.random.Generator, maker: str, part: Part) -> Ints:
+        """Years of works: 20 to 60 years after the birth of whoever made them."""
+        makers = self._facts[maker][part.name][:, 0] - part.ranges["person"].start
+        born = self._facts["birth_year"][part.name][makers, 0]
+        years: Ints = (born + 2 * rng.integers(10, 31, len(born))).astype(np.int32)
+        return years
+
+    def _with_source_first(self, crossed: Ints, part: Part) -> Ints:
+        """A river crosses the region that it rises in; it is named first, and once."""
+        source = self._facts["source"][part.name][:, :1]
+        crossed = np.where(crossed == source, NONE, crossed)
+        named: Ints = np.concatenate([source, crossed[:, 1:]], axis=1).astype(np.int32)
+        return named
 
 
 def value_text(kind: str, value: int) -> str:
@@ -178,10 +200,10 @@ def value_aliases(kind: str, value: int) -> tuple[str, ...]:
     """Other spellings of a number that are right as well.
 
     >>> value_aliases("count", 12400), value_aliases("kilometres", 312)
-    (('12,400',), ('312', '312 km'))
+    (('12,400',), ('312', '312 km', '312km', '312 kilometers'))
     """
     if kind == "kilometres":
-        return (str(value), f"{value} km")
+        return (str(value), f"{value} km", f"{value}km", f"{value} kilometers")
     return (f"{value:,}",) if kind == "count" else ()
 
 
@@ -212,9 +234,9 @@ def _generations(rng: np.random.Generator, count: int, odd: bool) -> Ints:
     return _parity(low + (high - low) * np.arange(count) // max(1, count) + rng.integers(0, 5, count), odd)
 
 
-def _mothers(rng: np.random.Generator, count: int) -> Ints:
-    """A mother is 10 to 20 percent of the people further up; the oldest have none on record."""
-    near, far = max(1, count // 10), max(2, count // 5)
+def _elders(rng: np.random.Generator, count: int) -> Ints:
+    """Mothers and teachers are about 20 to 40 years older, so many people further up; the oldest have none."""
+    near, far = max(1, count * 7 // 100), max(2, count * 14 // 100)
     picked = np.arange(count) - rng.integers(near, far + 1, count)
     return np.where(picked < 0, NONE, picked).astype(np.int32)
 
