@@ -9,7 +9,7 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ssp.search.analyzer import Analyzer
+from ssp.search.analyzer import Analyzer, words
 from ssp.search.bm25 import K1, TITLE_WEIGHT, B, Bm25Searcher, write_bm25
 from ssp.search.corpus import read_corpus
 from ssp.search.documents import write_documents
@@ -39,7 +39,7 @@ def test_compiled_numpy_and_bm25s_agree(corpus: list[tuple[str, str]], queries: 
         assert compiled == Bm25Searcher(path, threads=2).rank_now(queries, k)
         analyzer = Analyzer()
         terms = [
-            analyzer.document_terms(title) * TITLE_WEIGHT + analyzer.document_terms(body) for title, body in corpus
+            [analyzer.stem(found) for found in words(title) * TITLE_WEIGHT + words(body)] for title, body in corpus
         ]
         library = bm25s.BM25(k1=K1, b=B, method="lucene")
         library.index(terms, show_progress=False)

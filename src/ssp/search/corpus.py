@@ -109,15 +109,23 @@ def _document(row: Any, where: str) -> Doc:
         doc_id = str(doc_id)
     if not isinstance(doc_id, str) or doc_id == "":
         raise DataError(f"{where}: no id (a text or a number)")
-    if isinstance(row.get("text"), str):
-        title, text = row.get("title") or "", row["text"]
-    elif isinstance(row.get("contents"), str):
-        title, text = split_contents(row["contents"])
-    else:
+    content = title_and_text(row)
+    if content is None:
         raise DataError(f'{where}: neither "contents" nor "title" and "text"')
-    if not isinstance(title, str):
+    if not isinstance(row.get("title") or "", str):
         raise DataError(f"{where}: the title is not text")
-    return Doc(doc_id, title, text)
+    return Doc(doc_id, *content)
+
+
+def title_and_text(row: dict[str, Any]) -> tuple[str, str] | None:
+    """Title and text of a document in either form of the field; None where it has neither.
+
+    >>> title_and_text({"title": "Oakmere", "text": "A town."}), title_and_text({"contents": '"Oakmere"\\nA town.'})
+    (('Oakmere', 'A town.'), ('Oakmere', 'A town.'))
+    """
+    if isinstance(row.get("text"), str):
+        return str(row.get("title") or ""), row["text"]
+    return split_contents(row["contents"]) if isinstance(row.get("contents"), str) else None
 
 
 def split_contents(contents: str) -> tuple[str, str]:

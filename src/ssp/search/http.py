@@ -16,7 +16,7 @@ import orjson
 import stamina
 
 from ssp.errors import SearchError
-from ssp.search.corpus import split_contents
+from ssp.search.corpus import title_and_text
 from ssp.search.wire import MAX_QUERY_CHARACTERS, MAX_TOP_K
 from ssp.text import valid_unicode
 from ssp.types import Doc, Hit
@@ -152,15 +152,12 @@ def _document(item: Any) -> tuple[Doc, float | None]:
     score = item.get("score") if wrapped else None
     if not isinstance(document, dict):
         raise SearchError("the search service answered in an unknown form (a document is not an object)")
-    if isinstance(document.get("contents"), str):
-        title, text = split_contents(document["contents"])
-    elif isinstance(document.get("text"), str):
-        title, text = str(document.get("title") or ""), document["text"]
-    else:
+    content = title_and_text(document)
+    if content is None:
         raise SearchError("the search service answered a document without contents")
     doc_id = document.get("id")
-    named = str(doc_id) if isinstance(doc_id, (str, int)) and str(doc_id) else _fingerprint(title, text)
-    return Doc(named, title, text), float(score) if isinstance(score, (int, float)) else None
+    named = str(doc_id) if isinstance(doc_id, (str, int)) and str(doc_id) else _fingerprint(*content)
+    return Doc(named, *content), float(score) if isinstance(score, (int, float)) else None
 
 
 def _fingerprint(title: str, text: str) -> str:
