@@ -1,4 +1,4 @@
-"""Run benchmarks: `python -m bench [search|server|recall|analyzer …] [--sizes 10000,100000]`.
+"""Run benchmarks: `python -m bench [search|server|recall|analyzer|rollouts …] [--sizes …] [--problems 64]`.
 
 Results go to bench/out/.
 """
@@ -6,20 +6,26 @@ Results go to bench/out/.
 import argparse
 import sys
 
-from bench import analyzer, recall, search, server
+from bench import analyzer, recall, rollouts, search, server
 
 BENCHES = {"search": search.main, "server": server.main, "recall": recall.main, "analyzer": analyzer.main}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*BENCHES, []], help="which to run; all if none is named")
+    parser.add_argument(
+        "names", nargs="*", choices=[*BENCHES, "rollouts", []], help="which to run; all if none is named"
+    )
     parser.add_argument("--sizes", default="10000,100000,1000000", help="passages of the generated corpora")
+    parser.add_argument("--problems", type=int, default=64, help="problems of the rollouts, five attempts each")
     arguments = parser.parse_args()
     sizes = [int(size) for size in arguments.sizes.split(",")]
-    for name in arguments.names or BENCHES:
+    for name in arguments.names or [*BENCHES, "rollouts"]:
         print(f"\n## {name}\n", flush=True)
-        BENCHES[name](sizes)
+        if name == "rollouts":
+            rollouts.main(arguments.problems)
+        else:
+            BENCHES[name](sizes)
     return 0
 
 

@@ -64,10 +64,31 @@ class ModelConfig(Section):
     )
 
 
+class WarmupConfig(Section):
+    """The stand-in for pre-training that makes the generated model; other models are taken as they are."""
+
+    steps: int = Field(1000, ge=1, description="Optimizer steps of the warm-up.")
+    cache: str = Field("~/.cache/ssp", min_length=1, description="Where warmed-up models are kept for later runs.")
+
+
 class EngineConfig(Section):
     """What samples from the policy."""
 
     kind: Literal["local", "vllm", "scripted"] = Field("local", description="Which engine samples.")
+    cache_gb: float = Field(2.0, gt=0.0, description="Memory for keys and values of the local engine, in GiB.")
+    step_tokens: int = Field(4096, ge=16, description="Most tokens that the local engine computes in one step.")
+
+
+class AgentConfig(Section):
+    """How agents talk and what they may use."""
+
+    protocol: Literal["search-r1", "r-search", "tool-call"] = Field("search-r1", description="The dialect of tags.")
+    prompts: Literal["en", "zh", "brief"] = Field("en", description="What the roles are told; brief suits tiny models.")
+    searches: int = Field(4, ge=0, le=64, description="Searches per trajectory; one more turn follows, without search.")
+    turn_tokens: int = Field(512, ge=1, description="Most tokens sampled in one turn.")
+    response_tokens: int = Field(4096, ge=1, description="Most tokens after the prompt, sampled and observed together.")
+    observation_tokens: int = Field(768, ge=1, description="Most tokens of one search result, over its documents.")
+    corrections: int = Field(1, ge=0, le=8, description="How often an unreadable action is answered with a hint.")
 
 
 class Config(Section):
@@ -82,7 +103,9 @@ class Config(Section):
     world: WorldConfig = WorldConfig()
     search: SearchConfig = SearchConfig()
     model: ModelConfig = ModelConfig()
+    warmup: WarmupConfig = WarmupConfig()
     engine: EngineConfig = EngineConfig()
+    agent: AgentConfig = AgentConfig()
 
 
 def load_config(file: Path | None = None, *, preset: str | None = None, overrides: Sequence[str] = ()) -> Config:

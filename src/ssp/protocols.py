@@ -4,10 +4,13 @@ A seam has at most five methods, and a scripted fake of each ships with the pack
 `ssp.search.static`). Contract tests in tests/contract run against every implementation.
 """
 
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from ssp.types import Hit
+from ssp.types import Completion, Hit, Sampling
+
+if TYPE_CHECKING:
+    import torch
 
 
 class Searcher(Protocol):
@@ -28,3 +31,45 @@ class LocalSearcher(Searcher, Protocol):
     """A searcher that computes in this process. `search_now` is the same call without an event loop."""
 
     def search_now(self, queries: Sequence[str], k: int) -> list[list[Hit]]: ...
+
+
+class Codec(Protocol):
+    """Text to tokens and back. All tokens of a trajectory come from here or from an engine, never from both."""
+
+    @property
+    def end_ids(self) -> frozenset[int]:
+        """The tokens with which the model ends what it says."""
+        ...
+
+    def encode(self, text: str) -> tuple[int, ...]:
+        """Text of our own: tags and special tokens in it become what they say."""
+        ...
+
+    def encode_untrusted(self, text: str) -> tuple[int, ...]:
+        """Text of documents, questions, answers: no special token and no tag can arise from it."""
+        ...
+
+    def decode(self, token_ids: Sequence[int]) -> str: ...
+
+    def chat(self, message: str) -> str:
+        """A user's message as the model expects it, up to where the model's own text begins."""
+        ...
+
+
+class Engine(Protocol):
+    """Samples from the policy.
+
+    One completion for each prompt, in order. Requests of many callers may be computed together; what is sampled for
+    one depends on its prompt, its sampling settings and the weights, up to floating-point rounding. Raises
+    EngineError when a request can't be served. `load` takes effect for requests that come after it; requests under
+    way keep the version that they began with or are finished first.
+    """
+
+    @property
+    def policy_version(self) -> int: ...
+
+    async def generate(self, prompts: Sequence[Sequence[int]], sampling: Sequence[Sampling]) -> list[Completion]: ...
+
+    async def load(self, weights: "Mapping[str, torch.Tensor]", version: int) -> None: ...
+
+    async def close(self) -> None: ...

@@ -30,14 +30,25 @@ def test_world_index_search(ssp: Run, tmp_path: Path) -> None:
     assert "all files are sound" in good(ssp("index", "--verify", "idx"))
 
 
+QUICK = ("--set", "world.articles=200", "--set", "warmup.steps=3", "--set", "warmup.cache=cache")
+
+
 def test_train_prepares_a_run_and_says_so(ssp: Run, tmp_path: Path) -> None:
-    result = json.loads(good(ssp("train", "--set", "world.articles=200", "--json")))
+    result = json.loads(good(ssp("train", *QUICK, "--json")))
     assert result["run"] == "runs/tiny-001"
     assert result["steps"] == 0
     assert result["prepared"]["documents"] == 200
     assert "not in this version" in result["note"]
-    assert {path.name for path in (tmp_path / "runs" / "tiny-001").iterdir()} == {"config.json", "index", "world"}
-    text = good(ssp("train", "--set", "world.articles=200"))
+    assert {path.name for path in (tmp_path / "runs" / "tiny-001").iterdir()} == {
+        "checkpoints", "config.json", "index", "world",
+    }  # fmt: skip
+    [made] = (tmp_path / "cache" / "warmup").iterdir()
+    model = tmp_path / "runs" / "tiny-001" / "checkpoints" / "step-000000" / "model" / "model.safetensors"
+    assert model.read_bytes() == (made / "model.safetensors").read_bytes()
+    stamp = (made / "model.safetensors").stat().st_mtime_ns
+    text = good(ssp("train", *QUICK))
+    assert [made] == list((tmp_path / "cache" / "warmup").iterdir()), "the second run finds the model made"
+    assert (made / "model.safetensors").stat().st_mtime_ns == stamp
     assert "runs/tiny-002" in text
     assert "self-play is not in this version yet" in text
 
@@ -52,7 +63,8 @@ def test_a_terminal_without_unicode_gets_an_answer(ssp: Run, tmp_path: Path, mon
 def test_train_on_a_folder_of_documents(ssp: Run, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("# Oakmere\n\nOakmere is a town on the Velbeck.")
-    good(ssp("train", "--set", "corpus=notes", "--out", "run"))
+    (tmp_path / "notes" / "b.md").write_text("# Mira\n\nMira was born in Oakmere in 1843.")
+    good(ssp("train", *QUICK, "--set", "corpus=notes", "--out", "run"))
     assert "a.md" in good(ssp("search", "run/index", "Velbeck"))
 
 
@@ -63,7 +75,7 @@ def test_dry_run_prints_the_configuration_and_writes_nothing(ssp: Run, tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["", "train", "world", "index", "search", "serve"])
+@pytest.mark.parametrize("name", ["", "train", "ask", "play", "world", "index", "search", "serve"])
 def test_help(ssp: Run, name: str) -> None:
     assert "Usage: ssp" in good(ssp(*([name] if name else []), "--help"))
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ssp.agents.protocol import ALL_TAGS, PROTOCOLS, ActionKind, Protocol, format_documents, neutralise
+from ssp.agents.prompts import prompt_set
+from ssp.agents.protocol import ALL_TAGS, PROTOCOLS, ActionKind, Protocol, neutralise
 from ssp.types import Doc
 
 protocols = st.sampled_from(sorted(PROTOCOLS)).map(PROTOCOLS.__getitem__)
@@ -60,7 +61,9 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
 
 @given(protocols, finals, hostile, hostile)
 def test_a_document_can_not_speak_for_the_agent(protocol: Protocol, final: str, title: str, body: str) -> None:
-    shown = protocol.observe(format_documents((Doc("d", title, body),), SPECIAL))
+    before, after = protocol.frame
+    [text] = prompt_set("en").show((Doc("d", title, body),))
+    shown = before + neutralise(text, SPECIAL) + after
     assert shown.count(f"</{protocol.observation}>") == 1
     assert protocol.read(shown, final).kind is ActionKind.NONE
 

@@ -20,8 +20,6 @@ from enum import StrEnum
 
 import orjson
 
-from ssp.types import Doc
-
 
 class ActionKind(StrEnum):
     """What a turn amounts to."""
@@ -86,9 +84,10 @@ class Protocol:
             return Action(ActionKind.MALFORMED, f"<{tag}> does not hold a query")
         return Action(ActionKind.SEARCH, query)
 
-    def observe(self, body: str) -> str:
-        """The environment's answer as it enters the transcript. `body` must have been made harmless before."""
-        return f"\n<{self.observation}>{body}</{self.observation}>\n"
+    @property
+    def frame(self) -> tuple[str, str]:
+        """What stands before and after the environment's answer in the transcript."""
+        return f"\n<{self.observation}>", f"</{self.observation}>\n"
 
     def write_search(self, query: str) -> str:
         """A search as an agent of this protocol writes it (for demonstrations and corrections)."""
@@ -154,16 +153,3 @@ def neutralise(text: str, special: tuple[str, ...] = ()) -> str:
         if changed == text:
             return text
         text = changed
-
-
-def format_documents(docs: tuple[Doc, ...], special: tuple[str, ...] = ()) -> str:
-    """Documents as an observation shows them, made harmless.
-
-    >>> format_documents((Doc("d1", "Oakmere", "A town."),))
-    'Doc 1 (Title: Oakmere) A town.'
-    """
-    lines = [
-        f"Doc {n} (Title: {doc.title}) {doc.text}" if doc.title else f"Doc {n} {doc.text}"
-        for n, doc in enumerate(docs, 1)
-    ]
-    return neutralise("\n".join(lines), special)

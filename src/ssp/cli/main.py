@@ -13,9 +13,12 @@ from cyclopts import App, CycloptsError
 
 from ssp import __version__
 from ssp.errors import SspError
+from ssp.threads import wait_calmly
 
 COMMANDS = {
-    "train": "Prepare a run: corpus, index, checks. (Self-play itself comes with a later version.)",
+    "train": "Prepare a run: corpus, index, warmed-up model. (Self-play itself comes with a later version.)",
+    "ask": "Answer a question, and show the searches and the passages used.",
+    "play": "Play one linked game: proposal, verdict, attempts, rewards.",
     "world": "Write a generated world: corpus, seeds, held-out questions, facts.",
     "index": "Build a search index from a corpus.",
     "search": "Search an index.",
@@ -37,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without Unicode still gets an answer
+    wait_calmly()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill cleans up as Ctrl-C does
     try:
         app(arguments, print_error=False, exit_on_error=False, result_action="return_value")

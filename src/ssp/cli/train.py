@@ -21,7 +21,7 @@ def train(
     dry_run: bool = False,
     json: bool = False,
 ) -> None:
-    """Prepare a run: the corpus, the index over it, and a check of both. (Training itself comes with a later version.)
+    """Prepare a run: the corpus, the index over it, and the warmed-up model. (Self-play comes with a later version.)
 
     Parameters
     ----------

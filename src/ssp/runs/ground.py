@@ -1,5 +1,6 @@
-"""The ground of a run: the corpus it searches and the index over it, inside the run directory."""
+"""The ground of a run: corpus, index and starting model, inside the run directory."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from ssp.worlds.world import WorldSettings
 from ssp.worlds.write import write_world
 
 Progress = Callable[[str, int], None]
+FIRST_CHECKPOINT = Path("checkpoints") / "step-000000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ def next_run(folder: Path, name: str) -> Path:
 
 
 def prepare(config: Config, run: Path, progress: Progress) -> Ground:
-    """Write the run directory with its configuration, corpus and index: whole, or not at all."""
+    """Write the run directory with its configuration, corpus, index and model: whole, or not at all."""
     if config.search.kind == "http":
         raise ConfigError("search.kind=http: this version only prepares embedded indexes (bm25, dense, hybrid)")
     with new_directory(run, "run") as scratch:
@@ -50,5 +52,18 @@ def prepare(config: Config, run: Path, progress: Progress) -> Ground:
             encoder=EncoderEntry(model=config.search.encoder, dimensions=0),
             progress=progress,
         )
+        shutil.copytree(_starting_model(config, scratch / "index", progress), scratch / FIRST_CHECKPOINT / "model")
     world = run / "world" if config.corpus == "world" else None
     return Ground(run, run / "index", world, manifest.documents)
+
+
+def _starting_model(config: Config, index: Path, progress: Progress) -> Path:
+    """The generated model, warmed up now or found in the cache, or a model directory of the user's own."""
+    if config.model.path == "tiny":
+        from ssp.warmup.tiny import warmed_up_model
+
+        return warmed_up_model(config, index, progress)
+    path = Path(config.model.path).expanduser()
+    if not (path / "config.json").is_file():
+        raise ConfigError(f"model.path: {path} is no Hugging Face model directory (it has no config.json)")
+    return path

@@ -155,3 +155,12 @@ class Trajectory:
         seen = {hit.doc.id: hit.doc for call in reversed(self.searches) for hit in reversed(call.hits)}
         order = dict.fromkeys(hit.doc.id for call in self.searches for hit in call.hits)
         return tuple(seen[doc_id] for doc_id in order)
+
+    @property
+    def first_seen(self) -> dict[str, int]:
+        """For each document of the evidence, by id, the number of the search that first found it."""
+        turns: dict[str, int] = {}
+        for number, call in enumerate(self.searches):
+            for hit in call.hits:
+                turns.setdefault(hit.doc.id, number)
+        return turns

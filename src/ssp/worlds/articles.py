@@ -2,30 +2,46 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ssp.rng import python_random
 from ssp.types import Doc
-from ssp.worlds.schema import FILLERS
+from ssp.worlds.schema import FILLERS, Relation
 from ssp.worlds.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of an article, and the relation and objects that it states; none for openings and fillers."""
+
+    sentence: str
+    relation: Relation | None = None
+    objects: tuple[str, ...] = ()
 
 
 def article(world: World, entity: int) -> Doc:
     """The article about one entity. It depends on nothing but the world's settings and the entity."""
-    rng = python_random(world.settings.seed, "article", entity)
-    name = world.name(entity)
-    sentences = [
-        rng.choice(relation.sentences[: world.schema.wordings]).replace(
-            "{o}", join_names([world.object_text(relation, value) for value in objects])
-        )
-        for relation, objects in world.facts(entity)
-    ]
+    text = " ".join(statement.sentence for statement in statements(world, entity))
+    return Doc(id=world.doc_id(entity), title=world.name(entity), text=text)
+
+
+def statements(world: World, entity: int) -> list[Statement]:
+    """The article sentence by sentence."""
+    rng = python_random(world.facts_seed, "article", entity)
+    said = [_state(world, relation, values, rng) for relation, values in world.facts(entity)]
     if world.settings.richness >= 2:
-        rng.shuffle(sentences)
-        sentences = _with_pronouns(world, entity, sentences)
+        rng.shuffle(said)
+        said = _with_pronouns(world, entity, said)
     if world.settings.richness >= 3:
-        sentences = _with_fillers(world, entity, sentences, rng)
-    text = " ".join(_capitalise(sentence.replace("{s}", name)) for sentence in sentences)
-    return Doc(id=world.doc_id(entity), title=name, text=text)
+        said = _with_fillers(world, entity, said, rng)
+    name = world.name(entity)
+    return [replace(one, sentence=_capitalise(one.sentence.replace("{s}", name))) for one in said]
+
+
+def _state(world: World, relation: Relation, values: Sequence[int], rng: random.Random) -> Statement:
+    objects = tuple(world.object_text(relation, value) for value in values)
+    wording = rng.choice(relation.sentences[: world.schema.wordings])
+    return Statement(wording.replace("{o}", join_names(objects)), relation, objects)
 
 
 def join_names(names: Sequence[str]) -> str:
@@ -37,16 +53,17 @@ def join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _with_pronouns(world: World, entity: int, sentences: list[str]) -> list[str]:
+def _with_pronouns(world: World, entity: int, said: list[Statement]) -> list[Statement]:
     kind = next(kind for kind in world.schema.kinds if kind.name == world.kind(entity))
-    return [kind.opening, *(sentence.replace("{s}", kind.pronoun) for sentence in sentences)]
+    later = (replace(one, sentence=one.sentence.replace("{s}", kind.pronoun)) for one in said)
+    return [Statement(kind.opening), *later]
 
 
-def _with_fillers(world: World, entity: int, sentences: list[str], rng: random.Random) -> list[str]:
+def _with_fillers(world: World, entity: int, said: list[Statement], rng: random.Random) -> list[Statement]:
     for filler in rng.sample(FILLERS, 2):
         other = world.name(rng.choice(world.part_of(entity).entities))
-        sentences.insert(rng.randrange(1, len(sentences) + 1), filler.replace("{x}", other))
-    return sentences
+        said.insert(rng.randrange(1, len(said) + 1), Statement(filler.replace("{x}", other)))
+    return said
 
 
 def _capitalise(sentence: str) -> str:

@@ -1,0 +1,1 @@
+"""Evaluation: how well does an agent answer questions it was not trained on?"""

@@ -1,0 +1,65 @@
+"""Evaluation questions and how well an agent answers them."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from ssp.agents.agent import SearchAgent, Task
+from ssp.errors import DataError
+from ssp.rng import derive
+from ssp.text import exact_match
+from ssp.types import Role, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with all its right answers."""
+
+    id: str
+    question: str
+    answers: tuple[str, ...]
+    hops: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question and what an agent made of it."""
+
+    question: Question
+    trajectory: Trajectory
+
+    @property
+    def correct(self) -> bool:
+        final = self.trajectory.final
+        return final is not None and exact_match(final, self.question.answers)
+
+
+def read_questions(path: Path) -> list[Question]:
+    """Questions from a JSONL file with `id`, `question`, `answers` and, if known, `hops`."""
+    questions = []
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise DataError(f"can't read questions from {path}: {error.strerror}") from None
+    for number, line in enumerate(lines, 1):
+        try:
+            row = orjson.loads(line)
+            questions.append(Question(row["id"], row["question"], tuple(row["answers"]), row.get("hops", 1)))
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise DataError(f"{path}, line {number} is not a question: {error}") from None
+    return questions
+
+
+async def answer_questions(
+    agent: SearchAgent, questions: Sequence[Question], *, seed: int = 0, temperature: float = 0.0
+) -> list[Answered]:
+    """All questions at once; the engine decides how many are computed together."""
+    tasks = [
+        Task(one.id, Role.SOLVER, {"question": one.question}, derive(seed, "eval", one.id), temperature)
+        for one in questions
+    ]
+    trajectories = await asyncio.gather(*(agent.run(task) for task in tasks))
+    return [Answered(*pair) for pair in zip(questions, trajectories, strict=True)]

@@ -1,0 +1,1 @@
+"""The game: propose, verify, solve, score (docs/architecture.md)."""

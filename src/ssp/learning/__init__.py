@@ -1,0 +1,1 @@
+"""Learning: turning tokens and weights into gradients."""

@@ -1,0 +1,106 @@
+"""Opening what a person names, a run or a model, as an agent that can play."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+from pydantic import ValidationError
+
+from ssp.agents.agent import Budget, SearchAgent
+from ssp.agents.prompts import prompt_set
+from ssp.agents.protocol import PROTOCOLS
+from ssp.config import Config
+from ssp.errors import ConfigError, DataError
+from ssp.protocols import Searcher
+from ssp.search.http import HttpSearcher
+from ssp.search.index import open_index
+from ssp.types import Seed
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """An agent, what it was opened from, and the seeds of its run's world, if there is one."""
+
+    agent: SearchAgent
+    model: Path | str
+    seeds: Path | None
+
+
+def is_run(path: Path) -> bool:
+    return (path / "checkpoints").is_dir()
+
+
+def open_player(target: str, config: Config, *, index: Path | None = None, url: str | None = None) -> Player:
+    """A run directory brings its settings, its index and its newest model; a model needs an index or a service."""
+    path = Path(target).expanduser()
+    if is_run(path):
+        config = read_run_config(path)
+        index = index or (None if url else path / "index")
+        seeds = path / "world" / "seeds.jsonl"
+        agent = make_agent(config, newest_model(path), _searcher(index, url))
+        return Player(agent, newest_model(path), seeds if seeds.exists() else None)
+    if path.exists() and not (path / "config.json").exists():
+        raise DataError(f"{path} is neither a run (no checkpoints/) nor a model (no config.json)")
+    if index is None and url is None:
+        raise ConfigError("a model needs something to search: --index DIR, or --search URL")
+    return Player(make_agent(config, target, _searcher(index, url)), target, None)
+
+
+def make_agent(config: Config, model: Path | str, searcher: Searcher) -> SearchAgent:
+    """The agent of a configuration around a model, with the local engine."""
+    from ssp.engines.local import LocalEngine, LocalSettings
+    from ssp.engines.models import load_model
+
+    if config.engine.kind != "local":
+        raise ConfigError(f"engine.kind={config.engine.kind}: only the local engine plays in this version")
+    weights, codec = load_model(model)
+    settings = LocalSettings(cache_gb=config.engine.cache_gb, step_tokens=config.engine.step_tokens)
+    engine = LocalEngine(weights, codec, settings)
+    protocol, prompts = PROTOCOLS[config.agent.protocol], prompt_set(config.agent.prompts)
+    return SearchAgent(engine, codec, searcher, protocol, prompts, budget_of(config), config.search.k)
+
+
+def budget_of(config: Config) -> Budget:
+    agent = config.agent
+    return Budget(agent.searches, agent.turn_tokens, agent.response_tokens, agent.observation_tokens, agent.corrections)
+
+
+def newest_model(run: Path) -> Path:
+    """The model of the latest checkpoint."""
+    models = sorted(run.glob("checkpoints/step-*/model"))
+    if not models:
+        raise DataError(f"{run} has no checkpoint yet; train it with: ssp train")
+    return models[-1]
+
+
+def read_run_config(run: Path) -> Config:
+    try:
+        return Config.model_validate_json((run / "config.json").read_bytes())
+    except OSError as error:
+        raise DataError(f"{run} has no readable config.json: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise DataError(f"{run}/config.json is not of this version of ssp: {where}: {first['msg']}") from None
+
+
+def read_seeds(path: Path) -> list[Seed]:
+    """Seeds from JSONL rows with `answer` and, where known, `id`, `aliases`, `hops`."""
+    seeds = []
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        try:
+            row = orjson.loads(line)
+            aliases = tuple(row.get("aliases", ()))
+            seeds.append(Seed(row.get("id", f"s{number}"), row["answer"], aliases, row.get("hops", 1)))
+        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
+            raise DataError(f"{path}, line {number} is not a seed: {error}") from None
+    return seeds
+
+
+def _searcher(index: Path | None, url: str | None) -> Searcher:
+    if url is not None:
+        if index is not None:
+            raise ConfigError("--index and --search exclude each other")
+        return HttpSearcher(url)
+    assert index is not None
+    return open_index(index, compiled=False)

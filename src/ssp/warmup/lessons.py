@@ -1,0 +1,163 @@
+"""Demonstrations as tokens: played by the real agent, with a behaviour in the place of the engine.
+
+So a demonstration has exactly the prompts, observations and token boundaries that the model will see when it plays.
+Only what an agent would sample is taught (`mask`).
+"""
+
+import random
+from collections.abc import Coroutine, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from ssp.agents.agent import SearchAgent, Task
+from ssp.agents.tape import encode_prompt
+from ssp.engines.scripted import ScriptedEngine
+from ssp.protocols import Searcher
+from ssp.rng import python_random
+from ssp.types import Doc, Hit, Role, Trajectory
+from ssp.warmup.behaviours import Behaviour, Habits, naive_solver, proposer, read
+from ssp.warmup.library import Library, Puzzle
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One demonstration: tokens, and which of them the agent would have sampled."""
+
+    token_ids: tuple[int, ...]
+    mask: tuple[bool, ...]
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Syllabus:
+    """What is taught, in shares of lessons, and from how many documents at once."""
+
+    reading: float = 0.5
+    solving: float = 0.25
+    proposing: float = 0.25
+    hops: tuple[float, ...] = (0.4, 0.3, 0.2, 0.1)
+    questions: int = 7  # asked about the same documents in one reading lesson
+    chains: int = 2  # of these, questions that may take several hops; the others ask for single facts
+    documents: int = 0  # if not 0: read these few closely, one question for each of their facts
+    noise: int = 5  # most documents that have nothing to do with the questions
+    unanswerable: float = 0.25
+    habits: Habits = field(default_factory=Habits)
+
+
+class Teacher:
+    """Makes lessons from libraries, each from one of them, in the dress of the given agent."""
+
+    def __init__(self, libraries: Sequence[Library], agent: SearchAgent, syllabus: Syllabus) -> None:
+        self._libraries = libraries
+        self._agent = agent
+        self._syllabus = syllabus
+        self._unknown = agent.prompts.phrases["unknown"]
+
+    def lessons(self, seed: int) -> Iterator[Lesson]:
+        """Lessons without end; the n-th depends on the seed and n only."""
+        makers = (self._reading, self._solving, self._proposing)
+        shares = (self._syllabus.reading, self._syllabus.solving, self._syllabus.proposing)
+        number = 0
+        while True:
+            rng = python_random(seed, "lesson", number)
+            yield rng.choices(makers, shares)[0](rng.choice(self._libraries), rng)
+            number += 1
+
+    def _hops(self, rng: random.Random) -> int:
+        return rng.choices(range(1, len(self._syllabus.hops) + 1), self._syllabus.hops)[0]
+
+    def _reading(self, library: Library, rng: random.Random) -> Lesson:
+        """Several questions about one set of documents; some can't be answered from them."""
+        if self._syllabus.documents:
+            return self._close_reading(library, rng)
+        puzzles = [self._any_puzzle(library, rng) for _ in range(self._syllabus.chains)]
+        hidden = {rng.choice(one.facts).doc.id for one in puzzles if rng.random() < self._syllabus.unanswerable / 2}
+        docs = {fact.doc.id: fact.doc for one in puzzles for fact in one.facts}
+        for _ in range(rng.randint(0, self._syllabus.noise)):
+            doc = library.document(rng)
+            docs.setdefault(doc.id, doc)
+        shown = [doc for doc in docs.values() if doc.id not in hidden]
+        rng.shuffle(shown)
+        puzzles += self._simple_puzzles(library, shown, self._syllabus.questions - len(puzzles), rng)
+        rng.shuffle(puzzles)
+        return self._reading_of(puzzles, shown)
+
+    def _simple_puzzles(self, library: Library, docs: Sequence[Doc], count: int, rng: random.Random) -> list[Puzzle]:
+        """Questions for single facts of these documents."""
+        facts = [fact for doc in docs for fact in library.facts(doc) if len(fact.objects) == 1]
+        asked = rng.sample(facts, min(len(facts), count))
+        return [Puzzle(library.ask((fact,), rng), (fact,), fact.objects[0]) for fact in asked]
+
+    def _close_reading(self, library: Library, rng: random.Random) -> Lesson:
+        docs = list({library.document(rng): None for _ in range(rng.randint(1, self._syllabus.documents))})
+        return self._reading_of(self._simple_puzzles(library, docs, self._syllabus.questions, rng), docs)
+
+    def _any_puzzle(self, library: Library, rng: random.Random) -> Puzzle:
+        if rng.random() < self._syllabus.unanswerable / 2:
+            return library.flawed_puzzle(rng)
+        return library.puzzle(self._hops(rng), rng)
+
+    def _reading_of(self, puzzles: Sequence[Puzzle], docs: Sequence[Doc]) -> Lesson:
+        codec, prompts = self._agent.codec, self._agent.prompts
+        ids: list[int] = []
+        mask: list[bool] = []
+        for number, puzzle in enumerate(puzzles):
+            if number == 0:
+                fields = {"question": puzzle.question, "documents": "\n".join(prompts.show(tuple(docs)))}
+                asked = encode_prompt(codec, prompts.pieces(Role.ANSWERER, self._agent.protocol, fields))
+            else:
+                asked = encode_prompt(
+                    codec, prompts.pieces(Role.SOLVER, self._agent.protocol, {"question": puzzle.question})
+                )
+            said = codec.encode(read(puzzle, docs, self._unknown))
+            ids += [*asked, *said]
+            mask += [False] * len(asked) + [True] * len(said)
+        return Lesson(tuple(ids), tuple(mask), "reading")
+
+    def _solving(self, library: Library, rng: random.Random) -> Lesson:
+        puzzle = library.puzzle(self._hops(rng), rng)
+        behaviour = naive_solver(library, self._agent.protocol, puzzle, self._syllabus.habits, rng)
+        return self._play(library, Task("lesson", Role.SOLVER, {"question": puzzle.question}), behaviour, "solving")
+
+    def _proposing(self, library: Library, rng: random.Random) -> Lesson:
+        hops = self._hops(rng)
+        puzzle = library.puzzle(hops, rng)
+        assert puzzle.answer is not None
+        behaviour = proposer(library, self._agent.protocol, puzzle.answer, hops, self._syllabus.habits, rng)
+        task = Task("lesson", Role.PROPOSER, {"answer": puzzle.answer, "hops": hops})
+        return self._play(library, task, behaviour, "proposing")
+
+    def _play(self, library: Library, task: Task, behaviour: Behaviour, kind: str) -> Lesson:
+        found: list[Sequence[Doc]] = []
+        agent = replace(
+            self._agent,
+            engine=ScriptedEngine(self._agent.codec, lambda _: behaviour(found)),
+            searcher=_Watched(library.searcher, found),
+        )
+        trajectory = _finish(agent.run(task))
+        return Lesson(trajectory.token_ids, trajectory.mask, kind)
+
+
+class _Watched:
+    """A searcher that keeps what it found where the behaviour can see it."""
+
+    def __init__(self, searcher: Searcher, found: list[Sequence[Doc]]) -> None:
+        self._searcher = searcher
+        self._found = found
+
+    async def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        results = await self._searcher.search(queries, k)
+        self._found.extend([hit.doc for hit in hits] for hits in results)
+        return results
+
+    async def close(self) -> None:
+        return None
+
+
+def _finish(coroutine: "Coroutine[object, object, Trajectory]") -> Trajectory:
+    """Run a coroutine that never has to wait."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        trajectory: Trajectory = done.value
+        return trajectory
+    raise RuntimeError("a scripted game must not wait")

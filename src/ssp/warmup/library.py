@@ -1,0 +1,63 @@
+"""What lessons are made from: documents whose sentences state facts, and puzzles that need some of these facts.
+
+Two libraries: one over a generated world, which knows its relations, and one over any corpus, which knows only where
+its seed answers are mentioned (`ssp.warmup.cloze`). Neither needs labels.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from ssp.protocols import LocalSearcher
+from ssp.types import Doc
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A sentence of a document that names something. `key` is the library's own name for the relation.
+
+    `note` is how a reader notes it down: in plain words, which need not be the document's.
+    """
+
+    doc: Doc
+    note: str
+    objects: tuple[str, ...]
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Puzzle:
+    """A question and the facts that lead to its answer, first clue first. No answer: it has none, or several."""
+
+    question: str
+    facts: tuple[Fact, ...]
+    answer: str | None
+
+    @property
+    def hops(self) -> int:
+        return len(self.facts)
+
+
+class Library(Protocol):
+    """A source of puzzles with a searcher over the same documents."""
+
+    searcher: LocalSearcher
+
+    def texts(self) -> Iterator[str]:
+        """Everything that its language is made of, for training a tokenizer."""
+        ...
+
+    def puzzle(self, hops: int, rng: random.Random) -> Puzzle: ...
+
+    def flawed_puzzle(self, rng: random.Random) -> Puzzle:
+        """A question that looks right but has no answer, or more than one."""
+        ...
+
+    def facts(self, doc: Doc) -> list[Fact]: ...
+
+    def ask(self, facts: tuple[Fact, ...], rng: random.Random) -> str:
+        """The question that leads along these facts."""
+        ...
+
+    def document(self, rng: random.Random) -> Doc: ...

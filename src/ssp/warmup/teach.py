@@ -1,0 +1,93 @@
+"""Supervised training on demonstrations: next-token prediction where the agent would have sampled.
+
+The rest of the text is learned a little too (`language`): predicting documents is what makes a model able to copy
+from them. Rows of similar length are computed together, and the learning rate falls to nothing at the end.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from transformers import PreTrainedModel
+
+from ssp.errors import LearnerError
+from ssp.learning.batches import Row, bucketed, padded
+from ssp.rng import derive
+from ssp.warmup.lessons import Lesson, Syllabus, Teacher
+
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How long and how hard is taught. `stages` are syllabi with the share of steps at which each ends."""
+
+    steps: int
+    stages: tuple[tuple[float, Syllabus], ...]
+    batch_tokens: int = 1280
+    learning_rate: float = 3e-3
+    language: float = 0.2
+    warmup_steps: int = 20
+    decay_from: float = 0.5
+    clip: float = 1.0
+
+
+def teach(
+    model: PreTrainedModel, teachers: Sequence[Teacher], schedule: Schedule, seed: int, progress: Progress
+) -> list[float]:
+    """Train the model; gives the loss of every step. Teachers go with the schedule's stages."""
+    optimizer = torch.optim.AdamW(model.parameters(), lr=schedule.learning_rate, betas=(0.9, 0.98), weight_decay=0.01)
+    model.train()
+    losses = []
+    for step, rows in enumerate(_batches(teachers, schedule, seed)):
+        for group in optimizer.param_groups:
+            group["lr"] = schedule.learning_rate * _pace(step, schedule)
+        loss = weighted_loss(model, *padded(rows))
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), schedule.clip)
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(loss.item())
+        progress("warm-up steps", 1)
+    model.eval()
+    if not all(map(_is_finite, losses)):
+        raise LearnerError("the warm-up diverged: lower the learning rate")
+    return losses
+
+
+def weighted_loss(model: PreTrainedModel, ids: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Mean negative log-likelihood over the weights. Logits are computed only where the weight is not zero."""
+    hidden = model.base_model(input_ids=ids, use_cache=False).last_hidden_state[:, :-1]
+    counts = weights[:, 1:] > 0
+    logits = model.get_output_embeddings()(hidden[counts])
+    losses = torch.nn.functional.cross_entropy(logits.float(), ids[:, 1:][counts], reduction="none")
+    chosen = weights[:, 1:][counts]
+    return (losses * chosen).sum() / chosen.sum()
+
+
+def _batches(teachers: Sequence[Teacher], schedule: Schedule, seed: int) -> Iterator[list[Row]]:
+    done = 0
+    for stage, (teacher, (end, _)) in enumerate(zip(teachers, schedule.stages, strict=True)):
+        rows = (_row(lesson, schedule.language) for lesson in teacher.lessons(derive(seed, "stage", stage)))
+        order = random.Random(derive(seed, "order", stage))
+        for batch in bucketed(rows, schedule.batch_tokens, window=32, rng=order):
+            if done >= round(end * schedule.steps):
+                break
+            yield batch
+            done += 1
+
+
+def _row(lesson: Lesson, language: float) -> Row:
+    return Row(lesson.token_ids, tuple(1.0 if taught else language for taught in lesson.mask))
+
+
+def _pace(step: int, schedule: Schedule) -> float:
+    """Share of the learning rate: up quickly, level, then down to nothing."""
+    up = min(1.0, (step + 1) / schedule.warmup_steps)
+    down = min(1.0, (1.0 - step / schedule.steps) / (1.0 - schedule.decay_from))
+    return up * down
+
+
+def _is_finite(value: float) -> bool:
+    return value == value and abs(value) != float("inf")

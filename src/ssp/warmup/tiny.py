@@ -1,0 +1,115 @@
+"""The generated model: tokenizer, weights and warm-up, kept by content so that a second run finds it made."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib import resources
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+
+from ssp.agents.agent import Budget, SearchAgent
+from ssp.agents.prompts import prompt_set
+from ssp.agents.protocol import PROTOCOLS
+from ssp.config import Config
+from ssp.engines.codec import HfCodec
+from ssp.engines.models import save_model
+from ssp.engines.scripted import ScriptedEngine
+from ssp.files import new_directory
+from ssp.rng import derive
+from ssp.search.documents import Documents
+from ssp.search.index import open_index
+from ssp.search.manifest import read_manifest
+from ssp.search.static import StaticSearcher
+from ssp.warmup.cloze import ClozeLibrary, plain_answers
+from ssp.warmup.lessons import Syllabus, Teacher
+from ssp.warmup.library import Library
+from ssp.warmup.model import TinyShape, tiny_model
+from ssp.warmup.teach import Progress, Schedule, teach
+from ssp.warmup.tokenizer import train_tokenizer
+from ssp.warmup.world_library import WorldLibrary
+from ssp.worlds.world import WorldSettings
+
+SHAPE = TinyShape()
+VOCABULARY = 2048
+SIBLINGS = 4  # worlds with the same names and other facts that lessons are made from
+STAGES = (
+    (0.2, Syllabus(reading=0.9, solving=0.05, proposing=0.05, hops=(1.0,), questions=8, documents=3)),
+    (0.4, Syllabus(reading=0.8, solving=0.1, proposing=0.1, hops=(0.5, 0.5), questions=8, noise=2)),
+    (1.0, Syllabus(hops=(0.25, 0.35, 0.25, 0.15), noise=4)),
+)
+_MADE_BY = ("agents", "engines/scripted.py", "learning", "warmup", "worlds", "search/analyzer.py", "search/bm25.py")
+
+
+def warmed_up_model(config: Config, index: Path, progress: Progress) -> Path:
+    """The directory of the warmed-up model for this configuration; made now if it is not there.
+
+    For the generated world, lessons come from a sibling of it; for a corpus, from its documents in the index.
+    """
+    folder = Path(config.warmup.cache).expanduser() / "warmup" / fingerprint(config, index)
+    if not folder.exists():
+        with new_directory(folder, "warmed-up model") as scratch:
+            _make(config, _libraries(config, index), scratch, progress)
+    return folder
+
+
+def fingerprint(config: Config, index: Path) -> str:
+    """Changes with everything that the model is made from: settings, documents, this package's own code, torch."""
+    digest = hashlib.sha256()
+    made_from = {
+        "seed": config.seed,
+        "world": config.world.model_dump(),
+        "steps": config.warmup.steps,
+        "k": config.search.k,
+        "agent": config.agent.model_dump(),
+        "torch": version("torch"),
+        "shape": asdict(SHAPE),
+        "corpus": None if config.corpus == "world" else read_manifest(index).model_dump(mode="json"),
+    }
+    digest.update(json.dumps(made_from, sort_keys=True).encode())
+    package = Path(str(resources.files("ssp")))
+    for place in _MADE_BY:
+        target = package / place
+        files = [target] if target.is_file() else sorted(p for p in target.rglob("*") if p.suffix in _SOURCES)
+        for file in files:
+            digest.update(file.relative_to(package).as_posix().encode() + file.read_bytes())
+    return digest.hexdigest()[:20]
+
+
+_SOURCES = (".py", ".txt", ".toml")
+
+
+def _libraries(config: Config, index: Path) -> Sequence[Library]:
+    if config.corpus == "world":
+        settings = WorldSettings(config.world.articles, config.seed, config.world.richness)
+        return WorldLibrary.siblings(settings, SIBLINGS)
+    docs = list(Documents(index))
+    return [ClozeLibrary(docs, plain_answers(docs), open_index(index, compiled=False))]
+
+
+def _make(config: Config, libraries: Sequence[Library], folder: Path, progress: Progress) -> None:
+    tokenizer = train_tokenizer(chain.from_iterable(library.texts() for library in libraries), VOCABULARY)
+    codec = HfCodec(tokenizer)
+    assert tokenizer.eos_token_id is not None
+    assert tokenizer.pad_token_id is not None
+    model = tiny_model(
+        len(codec), tokenizer.eos_token_id, tokenizer.pad_token_id, SHAPE, derive(config.seed, "weights")
+    )
+    schedule = Schedule(config.warmup.steps, STAGES)
+    teachers = [Teacher(libraries, dress(config, codec), syllabus) for _, syllabus in STAGES]
+    losses = teach(model, teachers, schedule, derive(config.seed, "warm-up"), progress)
+    save_model(model, codec, folder)
+    (folder / "warmup.json").write_text(json.dumps({"steps": len(losses), "loss": losses}), encoding="utf-8")
+
+
+def dress(config: Config, codec: HfCodec) -> SearchAgent:
+    """The agent as which lessons are played: the run's protocol, prompts and budgets, but nobody who samples."""
+    agent = config.agent
+    budget = Budget(
+        agent.searches, agent.turn_tokens, agent.response_tokens, agent.observation_tokens, agent.corrections
+    )
+    nobody = ScriptedEngine.saying(codec)
+    return SearchAgent(
+        nobody, codec, StaticSearcher({}), PROTOCOLS[agent.protocol], prompt_set(agent.prompts), budget, config.search.k
+    )

@@ -1,0 +1,191 @@
+"""The warm-up's parts: lessons, the model's start, teaching, the cache."""
+
+import random
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import torch
+
+from ssp.agents.protocol import PROTOCOLS
+from ssp.config import Config, load_config
+from ssp.engines.codec import HfCodec
+from ssp.engines.models import load_model
+from ssp.errors import DataError
+from ssp.search.index import build_index, open_index
+from ssp.search.static import StaticSearcher
+from ssp.types import Doc
+from ssp.warmup.behaviours import read
+from ssp.warmup.cloze import ClozeLibrary, plain_answers
+from ssp.warmup.lessons import Lesson, Syllabus, Teacher
+from ssp.warmup.library import Library
+from ssp.warmup.model import TinyShape, tiny_model
+from ssp.warmup.teach import Schedule, teach
+from ssp.warmup.tiny import dress, fingerprint, warmed_up_model
+from ssp.warmup.tokenizer import train_tokenizer
+from ssp.warmup.world_library import WorldLibrary
+from ssp.worlds.articles import article
+from ssp.worlds.facts import Facts
+from ssp.worlds.oracle import Oracle
+from ssp.worlds.world import World, WorldSettings
+
+SETTINGS = WorldSettings(articles=300, seed=4)
+CONFIG = load_config(overrides=["world.articles=300", "seed=4"])
+NOTES = [
+    Doc("1", "Oakmere", "Oakmere is a town. The mayor of Oakmere is Mira Dolven."),
+    Doc("2", "Mira Dolven", "Mira Dolven was born in Dunford in 1843. She left early."),
+    Doc("3", "Dunford", "Dunford lies on the Velbeck."),
+]
+
+
+@pytest.fixture(scope="module")
+def sibling() -> WorldLibrary:
+    return WorldLibrary.siblings(SETTINGS, 1)[0]
+
+
+@pytest.fixture(scope="module")
+def codec(sibling: WorldLibrary) -> HfCodec:
+    return HfCodec(train_tokenizer(sibling.texts(), 800))
+
+
+def lessons(library: Library, codec: HfCodec, syllabus: Syllabus, count: int) -> list[Lesson]:
+    return list(islice(Teacher([library], dress(CONFIG, codec), syllabus).lessons(0), count))
+
+
+def test_a_sibling_has_the_names_but_not_the_facts(sibling: WorldLibrary) -> None:
+    world = World(SETTINGS)
+    oracle = Oracle(Facts.of(world))
+    rng = random.Random(0)
+    true = 0
+    for _ in range(300):
+        puzzle = sibling.puzzle(1, rng)
+        answers = oracle.answers(puzzle.question)
+        assert answers is not None, "the language is the same"
+        true += puzzle.answer in answers
+    assert true / 300 < 0.2, "facts are drawn anew; a few agree by chance"
+    assert {sibling.document(rng).title for _ in range(50)} <= {article(world, e).title for e in range(300)}
+
+
+def test_puzzles_follow_their_facts(sibling: WorldLibrary) -> None:
+    oracle = Oracle(Facts.of(World(SETTINGS, sibling._world.facts_seed)))
+    rng = random.Random(1)
+    for hops in (1, 2, 3, 4) * 25:
+        puzzle = sibling.puzzle(hops, rng)
+        assert puzzle.hops == hops
+        assert oracle.answers(puzzle.question) == frozenset([puzzle.answer])
+        assert sibling.ask(puzzle.facts, rng)[-1] == "?"
+        reading = oracle.chain(puzzle.question)
+        assert reading is not None
+        assert reading.gold_ids == tuple(fact.doc.id for fact in puzzle.facts)
+
+
+def test_flawed_puzzles_have_no_single_answer(sibling: WorldLibrary) -> None:
+    oracle = Oracle(Facts.of(World(SETTINGS, sibling._world.facts_seed)))
+    rng = random.Random(2)
+    for _ in range(100):
+        answers = oracle.answers(sibling.flawed_puzzle(rng).question)
+        assert answers is None or len(answers) != 1
+
+
+def test_the_reader_stops_where_the_documents_stop(sibling: WorldLibrary) -> None:
+    puzzle = sibling.puzzle(2, random.Random(3))
+    both = [fact.doc for fact in puzzle.facts]
+    assert f"<answer>{puzzle.answer}</answer>" in read(puzzle, both, "unknown")
+    assert "<answer>unknown</answer>" in read(puzzle, both[:1], "unknown")
+    assert puzzle.facts[0].note in read(puzzle, both[:1], "unknown")
+    assert read(puzzle, [], "unknown") == "<answer>unknown</answer>"
+
+
+def test_lessons_are_what_agents_see_and_repeat_exactly(sibling: WorldLibrary, codec: HfCodec) -> None:
+    made = lessons(sibling, codec, Syllabus(), 40)
+    assert made == lessons(sibling, codec, Syllabus(), 40)
+    assert {lesson.kind for lesson in made} == {"reading", "solving", "proposing"}
+    opening = codec.encode("<|user|>")
+    for lesson in made:
+        assert len(lesson.token_ids) == len(lesson.mask)
+        assert lesson.token_ids[:1] == opening
+        assert not lesson.mask[0]
+        assert any(lesson.mask)
+        taught = codec.decode([t for t, mine in zip(lesson.token_ids, lesson.mask, strict=True) if mine])
+        assert "<information>" not in taught, "an observation is never taught as one's own words"
+        assert taught.endswith(("</answer>", "</question>"))
+
+
+def test_searches_lean_on_the_question(sibling: WorldLibrary, codec: HfCodec) -> None:
+    mark = codec.encode("</search>")[0]
+
+    def searches(hops: tuple[float, ...]) -> float:
+        made = lessons(sibling, codec, Syllabus(reading=0, solving=1, proposing=0, hops=hops), 80)
+        return sum(sum(t == mark for t in lesson.token_ids) for lesson in made) / len(made)
+
+    assert searches((1.0,)) + 0.5 < searches((0.0, 1.0)) < searches((0.0, 0.0, 1.0)) - 0.5
+
+
+def test_any_corpus_makes_lessons(tmp_path: Path) -> None:
+    build_index(NOTES, tmp_path / "index")
+    library = ClozeLibrary(NOTES, plain_answers(NOTES), open_index(tmp_path / "index", compiled=False))
+    puzzle = library.puzzle(3, random.Random(0))
+    assert [fact.doc.title for fact in puzzle.facts[:2]] == ["Oakmere", "Mira Dolven"]
+    own = HfCodec(train_tokenizer(library.texts(), 500))
+    made = lessons(library, own, Syllabus(hops=(0.5, 0.5)), 60)
+    assert {lesson.kind for lesson in made} == {"reading", "solving", "proposing"}
+    assert any("___" in own.decode(lesson.token_ids) for lesson in made)
+
+
+def test_a_corpus_without_anything_to_ask_is_refused() -> None:
+    with pytest.raises(DataError, match="nothing to make lessons from"):
+        ClozeLibrary([Doc("1", "Alone", "Nothing here.")], ["Oakmere"], StaticSearcher({}))
+
+
+def test_the_fresh_model_can_copy() -> None:
+    """The circuit is there from the start: it continues a repeated random text."""
+    model = tiny_model(800, 1, 0, TinyShape(), seed=0)
+    ids = torch.randperm(700, generator=torch.Generator().manual_seed(1))[:80] + 60
+    with torch.no_grad():
+        said = model(input_ids=torch.cat([ids, ids])[None]).logits[0].argmax(dim=-1)
+    assert float((said[80:-1] == ids[1:]).float().mean()) > 0.8
+    again = tiny_model(800, 1, 0, TinyShape(), seed=0)
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
+
+
+def test_the_default_model_has_two_to_five_million_parameters() -> None:
+    model = tiny_model(2048, 1, 0, TinyShape(), seed=0)
+    assert 2e6 < sum(parameter.numel() for parameter in model.parameters()) < 5e6
+
+
+def test_teaching_teaches(sibling: WorldLibrary, codec: HfCodec) -> None:
+    stage = Syllabus(reading=1, solving=0, proposing=0, hops=(1.0,), questions=6, documents=1)
+    torch.manual_seed(0)
+    model = tiny_model(len(codec), 1, 0, TinyShape(layers=2), seed=0)
+    teacher = Teacher([sibling], dress(CONFIG, codec), stage)
+    schedule = Schedule(steps=60, stages=((1.0, stage),), batch_tokens=600)
+    heard: list[int] = []
+    losses = teach(model, [teacher], schedule, 0, lambda _, count: heard.append(count))
+    assert sum(heard) == len(losses) == 60
+    assert sum(losses[-10:]) < 0.5 * sum(losses[:10])
+
+
+def test_the_cache_knows_what_the_model_is_made_from(tmp_path: Path) -> None:
+    base = load_config(overrides=["warmup.steps=2", "world.articles=200", f"warmup.cache={tmp_path}"])
+    first = warmed_up_model(base, tmp_path, lambda *_: None)
+    model, codec = load_model(first)
+    assert codec.tokenizer.chat_template
+    assert model.config.vocab_size == len(codec)
+
+    def forbidden(*_: object) -> None:
+        raise AssertionError("it was made before")
+
+    assert warmed_up_model(base, tmp_path, forbidden) == first
+    others = ["seed=1", "warmup.steps=3", "world.articles=201", "agent.protocol=r-search", "search.k=2"]
+    prints = {fingerprint(_with(other, tmp_path), tmp_path) for other in others}
+    assert len(prints | {first.name}) == len(others) + 1
+
+
+def _with(override: str, cache: Path) -> Config:
+    return load_config(overrides=["warmup.steps=2", "world.articles=200", f"warmup.cache={cache}", override])
+
+
+def test_every_tag_is_one_token(codec: HfCodec) -> None:
+    for protocol in PROTOCOLS.values():
+        for tag in protocol.tags:
+            assert len(codec.encode(f"<{tag}>")) == len(codec.encode(f"</{tag}>")) == 1
