@@ -53,6 +53,25 @@ def test_train_prepares_a_run_and_says_so(ssp: Run, tmp_path: Path) -> None:
     assert "self-play is not in this version yet" in text
 
 
+def test_ask_and_play(ssp: Run, tmp_path: Path) -> None:
+    """With a model that has learned next to nothing: what is said is nonsense, but it is said in order."""
+    good(ssp("train", *QUICK, "--out", "run"))
+    asked = json.loads(good(ssp("ask", "run", "Who is the mother of Mira Dolven?", "--json")))
+    assert asked["transcript"].startswith("<|user|> Question:\n Who is the mother of Mira Dolven?<|assistant|>")
+    assert asked["status"] in {"finished", "no_final", "malformed", "turn_limit", "length"}
+    assert "→" in good(ssp("ask", "run", "Who is the mother of Mira Dolven?", "--temperature", 1))
+    played = good(ssp("play", "run", "--hops", 2, "--seed", 3))
+    assert "2 hops" in played
+    assert "== verdict: " in played
+    assert "proposer: " in played
+    given = json.loads(good(ssp("play", "run", "--answer", "Dunford", "--json")))
+    assert given["seed"]["answer"] == "Dunford"
+    model = "run/checkpoints/step-000000/model"
+    own = ("--index", "run/index", "--set", "agent.prompts=brief")
+    assert json.loads(good(ssp("ask", model, "Who?", *own, "--json")))["transcript"].startswith("<|user|>")
+    assert ssp("ask", model, "Who?").stderr.startswith("ssp: a model needs something to search: --index DIR")
+
+
 def test_a_terminal_without_unicode_gets_an_answer(ssp: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "c.jsonl").write_text('{"id": "1", "title": "北京", "text": "首都"}\n')
     good(ssp("index", "c.jsonl", "--out", "idx"))
@@ -112,6 +131,11 @@ MISTAKES = [
     (["serve", "absent", "--topk", "0"], "--topk must be between"),
     (["train", "absent.toml"], "no configuration file"),
     (["train", "--preset", "none"], "there is: tiny"),
+    (["train", "--set", "model.path=absent"], "no Hugging Face model directory"),
+    (["ask", "absent", "Who?", "--index", "taken"], "not an index"),
+    (["ask", "taken", "Who?"], "neither a run"),
+    (["ask", "taken", " "], "the question is empty"),
+    (["play", "taken", "--attempts", "0"], "at least 1"),
     (["train", "--set", "world.article=200"], "did you mean 'world.articles'?"),
     (["train", "--set", "corpus=absent"], "no corpus at absent"),
     (["train", "--out", "taken"], "exists already"),

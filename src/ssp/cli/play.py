@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ssp.cli.output import say_json
+from ssp.cli.output import say
 from ssp.config import load_config
 from ssp.errors import ConfigError
 from ssp.types import Episode, Seed
@@ -58,7 +58,7 @@ def play(
     if json:
         from ssp.records import encode
 
-        say_json(encode(episode))
+        say(encode(episode).decode())
         return
     from ssp.cli.show import show_game
 

@@ -35,7 +35,7 @@ class Syllabus:
     solving: float = 0.25
     proposing: float = 0.25
     hops: tuple[float, ...] = (0.4, 0.3, 0.2, 0.1)
-    questions: int = 7  # asked about the same documents in one reading lesson
+    questions: int = 8  # asked about the same documents in one reading lesson
     chains: int = 2  # of these, questions that may take several hops; the others ask for single facts
     documents: int = 0  # if not 0: read these few closely, one question for each of their facts
     noise: int = 5  # most documents that have nothing to do with the questions

@@ -3,8 +3,8 @@
 Looking something up in a text and copying it takes two attention heads in a row: one that notes at each token which
 token came before, and one that looks for places where the present token came before, and copies what stands there.
 From random weights, small models spend most of their training on finding this circuit. A warm-up of minutes can't, so
-it is laid into the weights at the start, twice: by the token before, and by the few words before (to find the
-sentences about the same thing). The rest is small random numbers; training does with it what it likes.
+it is laid into the weights at the start, twice: by the token before, and by that and the few words before it (to
+find the sentences about the same thing). The rest is small random numbers; training does with it what it likes.
 
 Axes of the residual stream at the start: one constant, then the token itself, the token before, the words before,
 and what the output layer reads.
@@ -103,8 +103,11 @@ def _lay_circuit(model: LlamaForCausalLM, shape: TinyShape) -> None:
     gain = math.sqrt(_SHARPNESS * math.sqrt(size) / note)
     _set(second.k_proj, one, before, gain * sought)
     _set(second.q_proj, one, itself, gain * sought @ noted)
-    _set(second.k_proj, two, recent, 1.8 * sought)
-    _set(second.q_proj, other, recent, 1.8 * sought)
+    turned = [torch.linalg.qr(torch.randn(note, note))[0] for _ in range(2)]  # both notes on the same few axes
+    _set(second.k_proj, two, recent, 1.8 * sought @ turned[0])
+    _set(second.q_proj, other, recent, 1.8 * sought @ turned[0])
+    second.k_proj.weight[two, before] = gain * sought @ turned[1]
+    second.q_proj.weight[other, itself] = gain * sought @ turned[1] @ noted
     copied = torch.cat([noted, torch.zeros_like(noted)])
     _set(second.v_proj, one, itself, copied)
     _set(second.v_proj, two, itself, copied)

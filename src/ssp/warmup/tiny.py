@@ -35,9 +35,8 @@ SHAPE = TinyShape()
 VOCABULARY = 2048
 SIBLINGS = 4  # worlds with the same names and other facts that lessons are made from
 STAGES = (
-    (0.2, Syllabus(reading=0.9, solving=0.05, proposing=0.05, hops=(1.0,), questions=8, documents=3)),
-    (0.4, Syllabus(reading=0.8, solving=0.1, proposing=0.1, hops=(0.5, 0.5), questions=8, noise=2)),
-    (1.0, Syllabus(hops=(0.25, 0.35, 0.25, 0.15), noise=4)),
+    (0.5, Syllabus(0.8, 0.1, 0.1, hops=(0.3, 0.4, 0.2, 0.1), noise=3)),
+    (1.0, Syllabus(0.45, 0.25, 0.3, hops=(0.3, 0.35, 0.2, 0.15), noise=5, unanswerable=0.35)),
 )
 _MADE_BY = ("agents", "engines/scripted.py", "learning", "warmup", "worlds", "search/analyzer.py", "search/bm25.py")
 
