@@ -11,6 +11,7 @@ from time import perf_counter
 from ssp.agents.prompts import FINAL_TAGS, PromptSet
 from ssp.agents.protocol import Action, ActionKind, Protocol
 from ssp.agents.tape import Tape
+from ssp.config import AgentConfig
 from ssp.errors import EngineError, SearchError
 from ssp.protocols import Codec, Engine, Searcher
 from ssp.rng import derive
@@ -26,6 +27,16 @@ class Budget:
     response_tokens: int = 4096  # sampled and observed together
     observation_tokens: int = 768  # of one search, over all its documents
     corrections: int = 1
+
+    @classmethod
+    def of(cls, config: AgentConfig) -> "Budget":
+        return cls(
+            config.searches,
+            config.turn_tokens,
+            config.response_tokens,
+            config.observation_tokens,
+            config.corrections,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,12 +57,7 @@ def make_agent(config: Config, model: Path | str, searcher: Searcher) -> SearchA
     settings = LocalSettings(cache_gb=config.engine.cache_gb, step_tokens=config.engine.step_tokens)
     engine = LocalEngine(weights, codec, settings)
     protocol, prompts = PROTOCOLS[config.agent.protocol], prompt_set(config.agent.prompts)
-    return SearchAgent(engine, codec, searcher, protocol, prompts, budget_of(config), config.search.k)
-
-
-def budget_of(config: Config) -> Budget:
-    agent = config.agent
-    return Budget(agent.searches, agent.turn_tokens, agent.response_tokens, agent.observation_tokens, agent.corrections)
+    return SearchAgent(engine, codec, searcher, protocol, prompts, Budget.of(config.agent), config.search.k)
 
 
 def newest_model(run: Path) -> Path:

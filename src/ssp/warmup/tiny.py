@@ -104,11 +104,6 @@ def _make(config: Config, libraries: Sequence[Library], folder: Path, progress: 
 
 def dress(config: Config, codec: HfCodec) -> SearchAgent:
     """The agent as which lessons are played: the run's protocol, prompts and budgets, but nobody who samples."""
-    agent = config.agent
-    budget = Budget(
-        agent.searches, agent.turn_tokens, agent.response_tokens, agent.observation_tokens, agent.corrections
-    )
+    protocol, prompts = PROTOCOLS[config.agent.protocol], prompt_set(config.agent.prompts)
     nobody = ScriptedEngine.saying(codec)
-    return SearchAgent(
-        nobody, codec, StaticSearcher({}), PROTOCOLS[agent.protocol], prompt_set(agent.prompts), budget, config.search.k
-    )
+    return SearchAgent(nobody, codec, StaticSearcher({}), protocol, prompts, Budget.of(config.agent), config.search.k)
