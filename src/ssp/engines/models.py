@@ -4,6 +4,7 @@ from pathlib import Path
 
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel
+from transformers.utils.logging import disable_progress_bar
 
 from ssp.engines.codec import HfCodec
 from ssp.errors import DataError
@@ -11,6 +12,7 @@ from ssp.errors import DataError
 
 def load_model(path: str | Path, *, dtype: torch.dtype = torch.float32) -> tuple[PreTrainedModel, HfCodec]:
     """The model and the codec of a directory or a hub name."""
+    disable_progress_bar()  # bars for files that load in a blink
     try:
         model = AutoModelForCausalLM.from_pretrained(str(path), dtype=dtype)
     except (OSError, ValueError) as error:
