@@ -49,9 +49,6 @@ class PageAttention:
         for other in others:
             other.result()
 
-    def close(self) -> None:
-        self._pool.shutdown(wait=False)
-
 
 def _even_shares(lengths: npt.NDArray[np.int64], threads: int) -> list[int]:
     """Where to cut the rows so that each thread has about as many tokens to look at."""
