@@ -175,7 +175,7 @@ def build(name: str) -> tuple[PreTrainedModel, HfCodec, WorldLibrary, float, int
     [library] = WorldLibrary.siblings(WorldSettings(), 1)
     codec = HfCodec(train_tokenizer(library.texts(), 1536))
     if name == "tiny":
-        return tiny_model(len(codec), 1, 0, TinyShape(), 0).eval(), codec, library, 2.0, 320
+        return tiny_model(1, 0, torch.ones(len(codec)), TinyShape(), 0).eval(), codec, library, 2.0, 320
     config = LlamaConfig(
         vocab_size=49152, hidden_size=576, intermediate_size=1536, num_hidden_layers=30, num_attention_heads=9,
         num_key_value_heads=3, tie_word_embeddings=True, max_position_embeddings=2048,

@@ -18,6 +18,7 @@ HOMES = {
         "engines/scripted.py",  # for a type only
         "learning/batches.py",
         "protocols.py",  # for a type only
+        "warmup/circuits.py",
         "warmup/model.py",
         "warmup/teach.py",
     ),
@@ -34,7 +35,7 @@ HOMES = {
     "openai": (),
     "faiss": ("search/dense.py",),
     "sentence_transformers": ("search/dense.py",),
-    "numba": ("engines/decode_kernel.py", "search/topk.py"),
+    "numba": ("compiled.py",),
     "bm25s": ("search/bm25.py",),
     "uvicorn": ("cli/serve.py",),
     "starlette": ("search/server.py",),

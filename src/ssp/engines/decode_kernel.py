@@ -7,14 +7,14 @@ The work is shared out over plain threads: numba's own thread pools and torch's 
 spinning pools on the same cores slow each other down by an order of magnitude.
 """
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from ssp.compiled import compiled
 
 
 class PageAttention:
@@ -59,15 +59,7 @@ def _even_shares(lengths: npt.NDArray[np.int64], threads: int) -> list[int]:
     return [0, *cuts.tolist(), len(lengths)]
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    """Compile, and keep the machine code on disk where there is a place that can be written to."""
-    try:
-        return njit(nogil=True, fastmath=True, cache=True)(function)
-    except RuntimeError:  # numba found no place for its cache: compile in every process
-        return njit(nogil=True, fastmath=True)(function)
-
-
-@_compiled
+@compiled(fastmath=True)
 def _attend(queries: Any, keys: Any, values: Any, tables: Any, lengths: Any, scale: Any, out: Any) -> None:
     rows, heads, size = queries.shape
     page_size = keys.shape[1]

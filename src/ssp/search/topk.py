@@ -8,31 +8,22 @@ Equal scores go to the document with the lower number, whatever k is. The NumPy 
 bits, since both add float32 scores in the same order.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-
-def compiled(function: Callable[..., Any]) -> Any:
-    """Compile, and keep the machine code on disk where there is a place that can be written to."""
-    try:
-        return njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # numba found no place for its cache: compile in every process
-        return njit(nogil=True)(function)
-
+from ssp.compiled import compiled
 
 # Rounding of float32 sums can't bridge this: pruning never changes a result.
 _MARGIN = 1.0001
 
 
-@compiled
+@compiled()
 def _is_worse(score_a: float, doc_a: int, score_b: float, doc_b: int) -> bool:
     return score_a < score_b or (score_a == score_b and doc_a > doc_b)
 
 
-@compiled
+@compiled()
 def _sift_down(docs: Any, scores: Any, start: int, end: int) -> None:
     """Restore a heap whose root is its worst entry."""
     parent = start
@@ -49,7 +40,7 @@ def _sift_down(docs: Any, scores: Any, start: int, end: int) -> None:
         parent = child
 
 
-@compiled
+@compiled()
 def _keep_best(totals: Any, touched: Any, count: int, docs: Any, scores: Any) -> int:
     """Fill the heap with the best of the touched documents; gives how many. The worst of them is at the root."""
     size = min(count, len(docs))
@@ -65,7 +56,7 @@ def _keep_best(totals: Any, touched: Any, count: int, docs: Any, scores: Any) ->
     return size
 
 
-@compiled
+@compiled()
 def _add_postings(start: int, end: int, doc_numbers: Any, values: Any, totals: Any, touched: Any, count: int) -> int:
     """Add a term's scores to all documents that have it; gives how many documents are touched now."""
     for place in range(start, end):
@@ -77,7 +68,7 @@ def _add_postings(start: int, end: int, doc_numbers: Any, values: Any, totals: A
     return count
 
 
-@compiled
+@compiled()
 def _add_to_touched(start: int, end: int, doc_numbers: Any, values: Any, totals: Any, touched: Any, count: int) -> None:
     """Add a term's scores to touched documents only, by whichever way is shorter."""
     if count * 16 > end - start:
@@ -98,7 +89,7 @@ def _add_to_touched(start: int, end: int, doc_numbers: Any, values: Any, totals:
             totals[doc] += values[low]
 
 
-@compiled
+@compiled()
 def _search(
     terms: Any,
     bounds: Any,
@@ -134,7 +125,7 @@ def _search(
     return size
 
 
-@compiled
+@compiled()
 def _most_telling_first(terms: Any, bounds: Any) -> Any:
     """A query's terms by falling bound (the highest score that each has anywhere); equal ones stay in order."""
     if len(terms) > 64:
@@ -149,7 +140,7 @@ def _most_telling_first(terms: Any, bounds: Any) -> Any:
     return ordered
 
 
-@compiled
+@compiled()
 def search_batch(
     terms: Any, ends: Any, bounds: Any, starts: Any, doc_numbers: Any, values: Any, totals: Any, touched: Any,
     docs: Any, scores: Any, sizes: Any,

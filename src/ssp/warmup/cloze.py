@@ -13,9 +13,8 @@ from ssp.errors import DataError
 from ssp.protocols import LocalSearcher
 from ssp.text import UNSPACED_RUN
 from ssp.types import Doc
-from ssp.warmup.library import Fact, Puzzle
+from ssp.warmup.library import GAP, Fact, Puzzle
 
-GAP = "___"
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
 _WORDS = re.compile(r"\S+")
 _EDGES = " \t\"'“”‘’()[]«».,;:!?。，、；：！？《》「」"
@@ -80,8 +79,8 @@ class ClozeLibrary:
         wrong = rng.choice(self._docs)
         fact = rng.choice(self._facts[doc.id])
         if wrong.id == doc.id:
-            return Puzzle(self.ask((fact,), rng), (Fact(self._all[0], "", ()), fact), None)
-        return Puzzle(_question(wrong.title or wrong.id, fact), (Fact(wrong, "", ()),), None)
+            wrong = Doc("", "another text", "")
+        return Puzzle(_question(wrong.title or wrong.id, fact), (Fact(wrong, fact.wording, ()),), None)
 
     def facts(self, doc: Doc) -> list[Fact]:
         return self._facts.get(doc.id, [])
@@ -89,7 +88,7 @@ class ClozeLibrary:
     def ask(self, facts: tuple[Fact, ...], rng: random.Random) -> str:
         subject = facts[0].doc.title or facts[0].doc.id
         for fact in facts[:-1]:
-            subject = f'what is missing in the text on {subject} ("{_gapped(fact)}")'
+            subject = f'what is missing in the text on {subject} ("{fact.wording}")'
         return _question(subject, facts[-1])
 
     def document(self, rng: random.Random) -> Doc:
@@ -99,15 +98,11 @@ class ClozeLibrary:
         for sentence in _SENTENCE_END.split(doc.text):
             for answer in dict.fromkeys(_mentions(sentence, self._answers)):
                 if answer != doc.title:
-                    yield Fact(doc, sentence, (answer,))
+                    yield Fact(doc, sentence.replace(answer, GAP), (answer,))
 
 
 def _question(subject: str, fact: Fact) -> str:
-    return f'In the text on {subject}, what is missing: "{_gapped(fact)}"?'
-
-
-def _gapped(fact: Fact) -> str:
-    return fact.note.replace(fact.objects[0], GAP)
+    return f'In the text on {subject}, what is missing: "{fact.wording}"?'
 
 
 def _mentions(sentence: str, answers: frozenset[str]) -> Iterator[str]:

@@ -37,7 +37,7 @@ class Syllabus:
     hops: tuple[float, ...] = (0.4, 0.3, 0.2, 0.1)
     questions: int = 8  # asked about the same documents in one reading lesson
     chains: int = 2  # of these, questions that may take several hops; the others ask for single facts
-    documents: int = 0  # if not 0: read these few closely, one question for each of their facts
+    neighbours: float = 0.5  # share of the documents that come with those that a search finds beside them
     noise: int = 5  # most documents that have nothing to do with the questions
     unanswerable: float = 0.25
     habits: Habits = field(default_factory=Habits)
@@ -67,13 +67,10 @@ class Teacher:
 
     def _reading(self, library: Library, rng: random.Random) -> Lesson:
         """Several questions about one set of documents; some can't be answered from them."""
-        if self._syllabus.documents:
-            return self._close_reading(library, rng)
         puzzles = [self._any_puzzle(library, rng) for _ in range(self._syllabus.chains)]
         hidden = {rng.choice(one.facts).doc.id for one in puzzles if rng.random() < self._syllabus.unanswerable / 2}
         docs = {fact.doc.id: fact.doc for one in puzzles for fact in one.facts}
-        for _ in range(rng.randint(0, self._syllabus.noise)):
-            doc = library.document(rng)
+        for doc in [*self._neighbours(library, list(docs.values()), rng), *self._strangers(library, rng)]:
             docs.setdefault(doc.id, doc)
         shown = [doc for doc in docs.values() if doc.id not in hidden]
         rng.shuffle(shown)
@@ -81,15 +78,19 @@ class Teacher:
         rng.shuffle(puzzles)
         return self._reading_of(puzzles, shown)
 
+    def _neighbours(self, library: Library, docs: Sequence[Doc], rng: random.Random) -> list[Doc]:
+        """What a search for some of these documents finds beside them: mostly things with similar names."""
+        titles = [doc.title for doc in docs if rng.random() < self._syllabus.neighbours]
+        return [hit.doc for hits in library.searcher.search_now(titles, self._agent.k) for hit in hits]
+
+    def _strangers(self, library: Library, rng: random.Random) -> list[Doc]:
+        return [library.document(rng) for _ in range(rng.randint(0, self._syllabus.noise))]
+
     def _simple_puzzles(self, library: Library, docs: Sequence[Doc], count: int, rng: random.Random) -> list[Puzzle]:
         """Questions for single facts of these documents."""
         facts = [fact for doc in docs for fact in library.facts(doc) if len(fact.objects) == 1]
         asked = rng.sample(facts, min(len(facts), count))
         return [Puzzle(library.ask((fact,), rng), (fact,), fact.objects[0]) for fact in asked]
-
-    def _close_reading(self, library: Library, rng: random.Random) -> Lesson:
-        docs = list({library.document(rng): None for _ in range(rng.randint(1, self._syllabus.documents))})
-        return self._reading_of(self._simple_puzzles(library, docs, self._syllabus.questions, rng), docs)
 
     def _any_puzzle(self, library: Library, rng: random.Random) -> Puzzle:
         if rng.random() < self._syllabus.unanswerable / 2:

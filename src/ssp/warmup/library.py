@@ -11,19 +11,32 @@ from typing import Protocol
 
 from ssp.protocols import LocalSearcher
 from ssp.types import Doc
+from ssp.worlds.articles import join_names
+
+GAP = "___"
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A sentence of a document that names something. `key` is the library's own name for the relation.
+    """What a document says of its subject. `key` is the library's own name for the relation.
 
-    `note` is how a reader notes it down: in plain words, which need not be the document's.
+    `wording` is how a reader notes it down, with a gap for what is said: in plain words, which need not be the
+    document's. Without objects it is something that the document does not say.
     """
 
     doc: Doc
-    note: str
+    wording: str
     objects: tuple[str, ...]
     key: str = ""
+
+    @property
+    def note(self) -> str:
+        return self.noted(join_names(self.objects))
+
+    def noted(self, thing: str, subject: str | None = None) -> str:
+        """The note with something else in the gap, or about another subject."""
+        wording = self.wording if subject is None else self.wording.replace(self.doc.title or GAP, subject)
+        return wording.replace(GAP, thing)
 
 
 @dataclass(frozen=True, slots=True)

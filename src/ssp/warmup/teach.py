@@ -26,7 +26,7 @@ class Schedule:
     steps: int
     stages: tuple[tuple[float, Syllabus], ...]
     batch_tokens: int = 1300
-    learning_rate: float = 3.5e-3
+    learning_rate: float = 1.5e-3
     language: float = 0.3
     warmup_steps: int = 20
     decay_from: float = 0.5

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import resources
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 
 from ssp.agents.agent import Budget, SearchAgent
@@ -22,6 +21,7 @@ from ssp.search.documents import Documents
 from ssp.search.index import open_index
 from ssp.search.manifest import read_manifest
 from ssp.search.static import StaticSearcher
+from ssp.warmup.circuits import rareness
 from ssp.warmup.cloze import ClozeLibrary, plain_answers
 from ssp.warmup.lessons import Syllabus, Teacher
 from ssp.warmup.library import Library
@@ -34,9 +34,10 @@ from ssp.worlds.world import WorldSettings
 SHAPE = TinyShape()
 VOCABULARY = 2048
 SIBLINGS = 4  # worlds with the same names and other facts that lessons are made from
-STAGES = (
-    (0.5, Syllabus(0.8, 0.1, 0.1, hops=(0.3, 0.4, 0.2, 0.1), noise=3)),
-    (1.0, Syllabus(0.45, 0.25, 0.3, hops=(0.3, 0.35, 0.2, 0.15), noise=5, unanswerable=0.35)),
+STAGES = (  # ever more documents with similar names to tell apart
+    (0.35, Syllabus(0.75, 0.1, 0.15, hops=(0.2, 0.4, 0.25, 0.15), neighbours=0.1, noise=2, unanswerable=0.06)),
+    (0.6, Syllabus(0.65, 0.12, 0.23, hops=(0.2, 0.4, 0.25, 0.15), neighbours=0.35, noise=2, unanswerable=0.12)),
+    (1.0, Syllabus(0.4, 0.2, 0.4, hops=(0.25, 0.4, 0.25, 0.1), chains=3, neighbours=0.6, noise=4, unanswerable=0.35)),
 )
 _MADE_BY = ("agents", "engines/scripted.py", "learning", "warmup", "worlds", "search/analyzer.py", "search/bm25.py")
 
@@ -88,13 +89,14 @@ def _libraries(config: Config, index: Path) -> Sequence[Library]:
 
 
 def _make(config: Config, libraries: Sequence[Library], folder: Path, progress: Progress) -> None:
-    tokenizer = train_tokenizer(chain.from_iterable(library.texts() for library in libraries), VOCABULARY)
+    texts = [text for library in libraries for text in library.texts()]
+    tokenizer = train_tokenizer(texts, VOCABULARY)
     codec = HfCodec(tokenizer)
     assert tokenizer.eos_token_id is not None
     assert tokenizer.pad_token_id is not None
-    model = tiny_model(
-        len(codec), tokenizer.eos_token_id, tokenizer.pad_token_id, SHAPE, derive(config.seed, "weights")
-    )
+    rare = rareness(map(codec.encode_untrusted, texts), len(codec))
+    weights = derive(config.seed, "weights")
+    model = tiny_model(tokenizer.eos_token_id, tokenizer.pad_token_id, rare, SHAPE, weights)
     schedule = Schedule(config.warmup.steps, STAGES)
     teachers = [Teacher(libraries, dress(config, codec), syllabus) for _, syllabus in STAGES]
     losses = teach(model, teachers, schedule, derive(config.seed, "warm-up"), progress)

@@ -14,8 +14,8 @@ from pathlib import Path
 from ssp.rng import derive, python_random
 from ssp.search.index import build_index, open_index
 from ssp.types import Doc
-from ssp.warmup.library import Fact, Puzzle
-from ssp.worlds.articles import Statement, article, join_names, statements
+from ssp.warmup.library import GAP, Fact, Puzzle
+from ssp.worlds.articles import Statement, article, statements
 from ssp.worlds.questions import follow, relation_paths, word_question
 from ssp.worlds.schema import Relation
 from ssp.worlds.world import World, WorldSettings
@@ -68,7 +68,8 @@ class WorldLibrary:
         wrong = rng.choice([one for one in self._world.schema.relations if one.subject != relations[-1].object])
         question = self._word([*relations, wrong], sound.facts[0].doc.title, rng)
         answer_doc = article(self._world, self._world.objects(self._entity(sound.facts[-1].doc), relations[-1].name)[0])
-        return Puzzle(question, (*sound.facts, Fact(answer_doc, "", ())), None)
+        missing = Fact(answer_doc, _wording(wrong, answer_doc.title), (), wrong.name)
+        return Puzzle(question, (*sound.facts, missing), None)
 
     def _ambiguous_puzzle(self, rng: random.Random) -> Puzzle:
         several = [relation for relation in self._world.schema.relations if relation.most > 1]
@@ -122,6 +123,10 @@ class WorldLibrary:
 
 
 def _as_fact(doc: Doc, statement: Statement, relation: Relation) -> Fact:
-    wording = next(one for one in relation.sentences if one.startswith("The "))  # "The mother of … is …"
-    note = wording.replace("{s}", doc.title).replace("{o}", join_names(statement.objects))
-    return Fact(doc, note, statement.objects, relation.name)
+    return Fact(doc, _wording(relation, doc.title), statement.objects, relation.name)
+
+
+def _wording(relation: Relation, subject: str) -> str:
+    """Like "The mother of … is ___.": it begins with what was asked, which makes it easy to write."""
+    wording = next((one for one in relation.sentences if one.startswith("The ")), relation.sentences[0])
+    return wording.replace("{s}", subject).replace("{o}", GAP)
