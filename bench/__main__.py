@@ -1,4 +1,4 @@
-"""Run benchmarks: `python -m bench [search|server|recall|analyzer|rollouts …] [--sizes …] [--problems 64]`.
+"""Run benchmarks: `python -m bench [search|server|recall|analyzer|rollouts|warmup …]`.
 
 Results go to bench/out/.
 """
@@ -6,7 +6,7 @@ Results go to bench/out/.
 import argparse
 import sys
 
-from bench import analyzer, recall, rollouts, search, server
+from bench import analyzer, recall, rollouts, search, server, warmup
 
 BENCHES = {"search": search.main, "server": server.main, "recall": recall.main, "analyzer": analyzer.main}
 
@@ -14,16 +14,19 @@ BENCHES = {"search": search.main, "server": server.main, "recall": recall.main, 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "names", nargs="*", choices=[*BENCHES, "rollouts", []], help="which to run; all if none is named"
+        "names", nargs="*", choices=[*BENCHES, "rollouts", "warmup", []], help="which to run; all if none is named"
     )
     parser.add_argument("--sizes", default="10000,100000,1000000", help="passages of the generated corpora")
     parser.add_argument("--problems", type=int, default=64, help="problems of the rollouts, five attempts each")
+    parser.add_argument("--seeds", type=int, default=3, help="worlds of the warm-up")
     arguments = parser.parse_args()
     sizes = [int(size) for size in arguments.sizes.split(",")]
-    for name in arguments.names or [*BENCHES, "rollouts"]:
+    for name in arguments.names or [*BENCHES, "rollouts", "warmup"]:
         print(f"\n## {name}\n", flush=True)
         if name == "rollouts":
             rollouts.main(arguments.problems)
+        elif name == "warmup":
+            warmup.main(arguments.seeds)
         else:
             BENCHES[name](sizes)
     return 0

@@ -26,6 +26,7 @@ HOMES = {
         "engines/codec.py",
         "engines/local.py",
         "engines/models.py",
+        "warmup/circuits.py",
         "warmup/model.py",
         "warmup/teach.py",
         "warmup/tokenizer.py",

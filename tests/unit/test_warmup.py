@@ -190,3 +190,24 @@ def test_every_tag_is_one_token(codec: HfCodec) -> None:
     for protocol in PROTOCOLS.values():
         for tag in protocol.tags:
             assert len(codec.encode(f"<{tag}>")) == len(codec.encode(f"</{tag}>")) == 1
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_fresh_model_tells_names_apart(seed: int) -> None:
+    """Sentences in the same words about different names: it looks into the one with both names, before any training."""
+    vocabulary, common = 900, 100
+    rare = torch.ones(vocabulary)
+    rare[:common] = 0.0
+    model = tiny_model(1, 0, rare, TinyShape(), seed)
+    rng = random.Random(0)
+    right = 0
+    for _ in range(60):
+        names = rng.sample(range(common, vocabulary), 18)
+        first, second, objects = names[:2], names[2:10], names[10:]
+        sentences = [[*range(20, 30), first[n % 2], second[n], 11, 12, objects[n], 13] for n in range(8)]
+        asked = rng.randrange(8)
+        context = [token for sentence in sentences for token in sentence] + [*range(30, 50)] + sentences[asked][:14]
+        with torch.no_grad():
+            said = int(model(input_ids=torch.tensor([context])).logits[0, -1, common:].argmax()) + common
+        right += said == objects[asked]
+    assert right > 20, f"{right} of 60; by chance it would be 7"

@@ -22,9 +22,9 @@ class Habits:
     """Shares of what naive agents do. Measured effects of each are in docs/log.md."""
 
     searches_name: float = 0.8  # the first query is the name in the question, else the whole question
-    notes_right: float = 0.2  # the fact that was asked for
-    notes_first: float = 0.55  # the first fact of what was found; else any
-    right_length: float = 0.75  # as many searches as the question has hops; else one fewer or one more
+    notes_right: float = 0.35  # the fact that was asked for
+    notes_first: float = 0.5  # the first fact of what was found; else any
+    right_length: float = 0.85  # as many searches as the question has hops; else one fewer or one more
     proposes_right: float = 0.95
 
 
@@ -99,12 +99,32 @@ def proposer(
             return _give_up(library, chain or facts, rng)
         fact = rng.choice(linked)
         chain.insert(0, fact)
-        note = _think(_numbered(len(found), hops, f"{target}, {fact.doc.title}. {fact.note}"))
+        note = _think(_numbered(len(found), hops, _link(target, fact)))
         if len(found) < hops:
             return note + protocol.write_search(fact.doc.title)
-        return f"{note}<question>{library.ask(tuple(chain), rng)}</question>"
+        return f"{note}<question>{plain_question(library, chain, rng)}</question>"
 
     return turn
+
+
+def ask_about(library: Library, puzzle: Puzzle, rng: random.Random) -> str:
+    """What a proposer writes who has found all that there is to find."""
+    notes, target = [], puzzle.answer or ""
+    for number, fact in enumerate(reversed(puzzle.facts), start=1):
+        notes.append(_numbered(number, puzzle.hops, _link(target, fact)))
+        target = fact.doc.title
+    return f"{_think(' '.join(notes))}<question>{plain_question(library, puzzle.facts, rng)}</question>"
+
+
+def plain_question(library: Library, facts: Sequence[Fact], rng: random.Random) -> str:
+    """Of the ways to ask for this, one that keeps close to the words of the notes."""
+    noted = {word for fact in facts for word in fact.note.split()}
+    ways = [library.ask(tuple(facts), rng) for _ in range(4)]
+    return max(ways, key=lambda question: sum(word in noted for word in question.split()) / len(question.split()))
+
+
+def _link(target: str, fact: Fact) -> str:
+    return f"{target}, {fact.doc.title}. {fact.note}"
 
 
 def _give_up(library: Library, facts: Sequence[Fact], rng: random.Random) -> str:

@@ -20,6 +20,8 @@ import torch
 from torch import Tensor
 from transformers import LlamaForCausalLM
 
+HEADS, GROUPS = 4, 2
+LAID = tuple(f"layers.{layer}.self_attn.{part}_proj" for layer in (0, 1) for part in "qk")  # where looking is done
 _CONSTANT = 2.0  # an axis of the residual stream that is the same for all tokens
 _NEAR = (0.02, 0.4)  # rotary frequencies (radians per token) that tell apart places within a sentence …
 _NEXT = (0.08, 2.0)  # … and neighbours
@@ -74,13 +76,12 @@ class _Axes:
 
 
 @torch.no_grad()
-def lay_circuits(model: LlamaForCausalLM, rare: Tensor) -> None:
-    """Put the circuits into a fresh model with four heads of two groups."""
-    config = model.config
-    size = config.head_dim
-    axes = _Axes(config.hidden_size, size // 2)
+def lay_circuits(model: LlamaForCausalLM, rare: Tensor, rope_base: float) -> None:
+    """Put the circuits into a fresh model with `HEADS` heads in `GROUPS` groups."""
+    size = model.model.layers[0].self_attn.q_proj.out_features // HEADS
+    axes = _Axes(model.config.hidden_size, size // 2)
     words = axes.itself.stop - axes.itself.start
-    tokens = torch.randn(config.vocab_size, words)
+    tokens = torch.randn(len(rare), words)
     noted = torch.linalg.qr(torch.randn(words, axes.note))[0].T  # [note, words]: keeps angles roughly
     table = model.model.embed_tokens.weight
     table.zero_()
@@ -88,9 +89,9 @@ def lay_circuits(model: LlamaForCausalLM, rare: Tensor) -> None:
     table[:, 1] = _CONSTANT * rare
     table[:, axes.itself] = tokens
     model.lm_head.weight[:, axes.output] = 0.3 * tokens @ noted.T
-    turns = config.rope_parameters["rope_theta"] ** (-torch.arange(size // 2) / (size // 2))
-    _lay_notes(_Layer(model, 0, _norm(axes, words)), axes, noted, turns)
-    _lay_lookups(_Layer(model, 1, _norm(axes, words + axes.note * 1.75)), axes, noted, turns)
+    turns = rope_base ** (-torch.arange(size // 2) / (size // 2))
+    _lay_notes(_Layer(model, 0, size, _norm(axes, words)), axes, noted, turns)
+    _lay_lookups(_Layer(model, 1, size, _norm(axes, words + axes.note * 1.75)), axes, noted, turns)
 
 
 def _norm(axes: _Axes, squares: float) -> float:
@@ -101,10 +102,9 @@ def _norm(axes: _Axes, squares: float) -> float:
 class _Layer:
     """The attention of one layer, by heads; `scale` is by what its input is multiplied before."""
 
-    def __init__(self, model: LlamaForCausalLM, number: int, scale: float) -> None:
+    def __init__(self, model: LlamaForCausalLM, number: int, size: int, scale: float) -> None:
         self._attention = model.model.layers[number].self_attn
-        self._group = model.config.num_attention_heads // model.config.num_key_value_heads
-        self.size = model.config.head_dim
+        self.size = size
         self.scale = scale
         for weights in (self._attention.k_proj, self._attention.v_proj):
             weights.weight.zero_()
@@ -127,9 +127,6 @@ class _Layer:
         columns = self._half(head, half)
         self._attention.o_proj.weight[axes, columns] = weight * torch.eye(axes.stop - axes.start)
 
-    def first_head(self, group: int) -> int:
-        return group * self._group
-
     def gain(self, score: float, length: float) -> float:
         """The factor for queries and keys by which two equal notes of this squared length give this score."""
         return math.sqrt(score * math.sqrt(self.size) / length) / self.scale
@@ -148,7 +145,7 @@ class _Layer:
 
 def _lay_notes(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> None:
     """Keys that are the same for all tokens meet queries that, turned by position, agree with them some tokens back."""
-    before, names, recent = 0, 1, layer.first_head(1)
+    before, names, recent = 0, 1, HEADS // GROUPS
     level = _CONSTANT * layer.scale
     everywhere = torch.cat([torch.ones_like(turns), torch.zeros_like(turns)])
     slowest = len(turns) - 1
@@ -171,7 +168,7 @@ def _lay_notes(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> None
 
 def _lay_lookups(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> None:
     """Notes meet notes on the slow rotary axes, on which it hardly matters how far apart two tokens are."""
-    same_token, mentions, same_names = 0, 1, layer.first_head(1)
+    same_token, mentions, same_names = 0, 1, HEADS // GROUPS
     half = axes.note // 2
     slow = [*range(len(turns) - half, len(turns)), *range(layer.size - half, layer.size)]
     place = torch.zeros(layer.size, axes.note)
@@ -192,8 +189,8 @@ def _lay_lookups(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> No
     # Second group: keys say which token, names and words came before, each in its own random directions; they stand
     # out at rare words, since it is names that are to be copied, and little near the reader's own words.
     for notes, score, of_query in (
-        (axes.before, 6.0, axes.itself),
-        (axes.names, 10.0, axes.names),
+        (axes.before, 10.0, axes.itself),
+        (axes.names, 16.0, axes.names),
         (axes.recent, 3.0, axes.recent),
     ):
         directions = layer.gain(score, axes.note) * place @ torch.linalg.qr(torch.randn(axes.note, axes.note))[0]

@@ -78,9 +78,8 @@ class ClozeLibrary:
         doc = rng.choice(self._docs)
         wrong = rng.choice(self._docs)
         fact = rng.choice(self._facts[doc.id])
-        if wrong.id == doc.id:
-            wrong = Doc("", "another text", "")
-        return Puzzle(_question(wrong.title or wrong.id, fact), (Fact(wrong, fact.wording, ()),), None)
+        subject = "something else" if wrong.id == doc.id else wrong.title or wrong.id
+        return Puzzle(_question(subject, fact), (Fact(wrong, fact.wording, ()),), None)
 
     def facts(self, doc: Doc) -> list[Fact]:
         return self._facts.get(doc.id, [])

@@ -5,7 +5,7 @@ Only what an agent would sample is taught (`mask`).
 """
 
 import random
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ssp.agents.agent import SearchAgent, Task
@@ -14,7 +14,7 @@ from ssp.engines.scripted import ScriptedEngine
 from ssp.protocols import Searcher
 from ssp.rng import python_random
 from ssp.types import Doc, Hit, Role, Trajectory
-from ssp.warmup.behaviours import Behaviour, Habits, naive_solver, proposer, read
+from ssp.warmup.behaviours import Behaviour, Habits, ask_about, naive_solver, proposer, read
 from ssp.warmup.library import Library, Puzzle
 
 
@@ -27,6 +27,9 @@ class Lesson:
     kind: str
 
 
+_Talk = tuple[Role, Mapping[str, str | int], str]  # who is asked, with what, and what is said
+
+
 @dataclass(frozen=True, slots=True)
 class Syllabus:
     """What is taught, in shares of lessons, and from how many documents at once."""
@@ -34,9 +37,11 @@ class Syllabus:
     reading: float = 0.5
     solving: float = 0.25
     proposing: float = 0.25
+    asking: float = 0.0  # of the end of a proposal alone: from notes to a question
     hops: tuple[float, ...] = (0.4, 0.3, 0.2, 0.1)
     questions: int = 8  # asked about the same documents in one reading lesson
     chains: int = 2  # of these, questions that may take several hops; the others ask for single facts
+    backwards: float = 0.3  # of the questions for single facts: the answer is given, the question is to be found
     neighbours: float = 0.5  # share of the documents that come with those that a search finds beside them
     noise: int = 5  # most documents that have nothing to do with the questions
     unanswerable: float = 0.25
@@ -54,8 +59,9 @@ class Teacher:
 
     def lessons(self, seed: int) -> Iterator[Lesson]:
         """Lessons without end; the n-th depends on the seed and n only."""
-        makers = (self._reading, self._solving, self._proposing)
-        shares = (self._syllabus.reading, self._syllabus.solving, self._syllabus.proposing)
+        makers = (self._reading, self._solving, self._proposing, self._asking)
+        plan = self._syllabus
+        shares = (plan.reading, plan.solving, plan.proposing, plan.asking)
         number = 0
         while True:
             rng = python_random(seed, "lesson", number)
@@ -76,7 +82,7 @@ class Teacher:
         rng.shuffle(shown)
         puzzles += self._simple_puzzles(library, shown, self._syllabus.questions - len(puzzles), rng)
         rng.shuffle(puzzles)
-        return self._reading_of(puzzles, shown)
+        return self._reading_of(library, puzzles, shown, rng)
 
     def _neighbours(self, library: Library, docs: Sequence[Doc], rng: random.Random) -> list[Doc]:
         """What a search for some of these documents finds beside them: mostly things with similar names."""
@@ -97,22 +103,44 @@ class Teacher:
             return library.flawed_puzzle(rng)
         return library.puzzle(self._hops(rng), rng)
 
-    def _reading_of(self, puzzles: Sequence[Puzzle], docs: Sequence[Doc]) -> Lesson:
+    def _reading_of(
+        self, library: Library, puzzles: Sequence[Puzzle], docs: Sequence[Doc], rng: random.Random
+    ) -> Lesson:
+        """Questions to answer; of the simple ones some the other way round, as an answer to ask for."""
+        shown = "\n".join(self._agent.prompts.show(tuple(docs)))
+        talks: list[_Talk] = []
+        for puzzle in puzzles:
+            if not talks:
+                fields = {"question": puzzle.question, "documents": shown}
+                talks.append((Role.ANSWERER, fields, read(puzzle, docs, self._unknown)))
+            elif puzzle.hops == 1 and puzzle.answer and rng.random() < self._syllabus.backwards:
+                talks.append(self._proposal(library, puzzle, rng))
+            else:
+                talks.append((Role.SOLVER, {"question": puzzle.question}, read(puzzle, docs, self._unknown)))
+        return self._talk(talks, "reading")
+
+    def _asking(self, library: Library, rng: random.Random) -> Lesson:
+        puzzles = [library.puzzle(self._hops(rng), rng) for _ in range(self._syllabus.questions)]
+        return self._talk([self._proposal(library, puzzle, rng) for puzzle in puzzles], "asking")
+
+    def _proposal(self, library: Library, puzzle: Puzzle, rng: random.Random) -> _Talk:
+        """The end of a proposal, without what was found. A search comes first, so that nobody learns to do without."""
+        answer = puzzle.answer or self._unknown
+        searched = self._agent.protocol.write_search(answer)
+        fields: dict[str, str | int] = {"answer": answer, "hops": puzzle.hops}
+        return Role.PROPOSER, fields, searched + ask_about(library, puzzle, rng)
+
+    def _talk(self, talks: Sequence[_Talk], kind: str) -> Lesson:
+        """Prompts and what is said to them, one after the other."""
         codec, prompts = self._agent.codec, self._agent.prompts
         ids: list[int] = []
         mask: list[bool] = []
-        for number, puzzle in enumerate(puzzles):
-            if number == 0:
-                fields = {"question": puzzle.question, "documents": "\n".join(prompts.show(tuple(docs)))}
-                asked = encode_prompt(codec, prompts.pieces(Role.ANSWERER, self._agent.protocol, fields))
-            else:
-                asked = encode_prompt(
-                    codec, prompts.pieces(Role.SOLVER, self._agent.protocol, {"question": puzzle.question})
-                )
-            said = codec.encode(read(puzzle, docs, self._unknown))
+        for role, fields, answer in talks:
+            asked = encode_prompt(codec, prompts.pieces(role, self._agent.protocol, fields))
+            said = codec.encode(answer)
             ids += [*asked, *said]
             mask += [False] * len(asked) + [True] * len(said)
-        return Lesson(tuple(ids), tuple(mask), "reading")
+        return Lesson(tuple(ids), tuple(mask), kind)
 
     def _solving(self, library: Library, rng: random.Random) -> Lesson:
         puzzle = library.puzzle(self._hops(rng), rng)

@@ -6,14 +6,14 @@ import torch
 from torch import Tensor
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from ssp.warmup.circuits import lay_circuits
+from ssp.warmup.circuits import GROUPS, HEADS, lay_circuits
 
 _ROPE_BASE = 100_000.0
 
 
 @dataclass(frozen=True, slots=True)
 class TinyShape:
-    """The dials of the tiny model. The circuits that it starts with need four heads in two groups."""
+    """The dials of the tiny model. Its heads are those that the circuits need."""
 
     width: int = 224
     layers: int = 3
@@ -29,8 +29,8 @@ def tiny_model(end: int, pad: int, rare: Tensor, shape: TinyShape, seed: int) ->
         hidden_size=shape.width,
         intermediate_size=shape.hidden,
         num_hidden_layers=shape.layers,
-        num_attention_heads=4,
-        num_key_value_heads=2,
+        num_attention_heads=HEADS,
+        num_key_value_heads=GROUPS,
         head_dim=shape.head_size,
         max_position_embeddings=shape.positions,
         rope_parameters={"rope_type": "default", "rope_theta": _ROPE_BASE},
@@ -43,5 +43,5 @@ def tiny_model(end: int, pad: int, rare: Tensor, shape: TinyShape, seed: int) ->
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = LlamaForCausalLM(config)
-        lay_circuits(model, rare)
+        lay_circuits(model, rare, _ROPE_BASE)
     return model

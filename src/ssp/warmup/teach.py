@@ -7,6 +7,7 @@ from them. Rows of similar length are computed together, and the learning rate f
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from transformers import PreTrainedModel
@@ -31,18 +32,20 @@ class Schedule:
     warmup_steps: int = 20
     decay_from: float = 0.5
     clip: float = 1.0
+    gentle: tuple[str, ...] = ()  # parts of the model, by parts of their names, that learn at a third of the rate
 
 
 def teach(
     model: PreTrainedModel, teachers: Sequence[Teacher], schedule: Schedule, seed: int, progress: Progress
 ) -> list[float]:
     """Train the model; gives the loss of every step. Teachers go with the schedule's stages."""
-    optimizer = torch.optim.AdamW(model.parameters(), lr=schedule.learning_rate, betas=(0.9, 0.98), weight_decay=0.01)
+    optimizer = torch.optim.AdamW(_groups(model, schedule), betas=(0.9, 0.98), weight_decay=0.01)
+    rates = [group["lr"] for group in optimizer.param_groups]
     model.train()
     losses = []
     for step, rows in enumerate(_batches(teachers, schedule, seed)):
-        for group in optimizer.param_groups:
-            group["lr"] = schedule.learning_rate * _pace(step, schedule)
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate * _pace(step, schedule)
         loss = weighted_loss(model, *padded(rows))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), schedule.clip)
@@ -54,6 +57,15 @@ def teach(
     if not all(map(_is_finite, losses)):
         raise LearnerError("the warm-up diverged: lower the learning rate")
     return losses
+
+
+def _groups(model: PreTrainedModel, schedule: Schedule) -> list[dict[str, Any]]:
+    gentle: list[torch.nn.Parameter] = []
+    others: list[torch.nn.Parameter] = []
+    for name, weights in model.named_parameters():
+        (gentle if any(part in name for part in schedule.gentle) else others).append(weights)
+    groups = [{"params": others, "lr": schedule.learning_rate}, {"params": gentle, "lr": schedule.learning_rate / 3}]
+    return [group for group in groups if group["params"]]
 
 
 def weighted_loss(model: PreTrainedModel, ids: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:

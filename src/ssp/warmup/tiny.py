@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
@@ -21,7 +21,7 @@ from ssp.search.documents import Documents
 from ssp.search.index import open_index
 from ssp.search.manifest import read_manifest
 from ssp.search.static import StaticSearcher
-from ssp.warmup.circuits import rareness
+from ssp.warmup.circuits import LAID, rareness
 from ssp.warmup.cloze import ClozeLibrary, plain_answers
 from ssp.warmup.lessons import Syllabus, Teacher
 from ssp.warmup.library import Library
@@ -34,11 +34,10 @@ from ssp.worlds.world import WorldSettings
 SHAPE = TinyShape()
 VOCABULARY = 2048
 SIBLINGS = 4  # worlds with the same names and other facts that lessons are made from
-STAGES = (  # ever more documents with similar names to tell apart
-    (0.35, Syllabus(0.75, 0.1, 0.15, hops=(0.2, 0.4, 0.25, 0.15), neighbours=0.1, noise=2, unanswerable=0.06)),
-    (0.6, Syllabus(0.65, 0.12, 0.23, hops=(0.2, 0.4, 0.25, 0.15), neighbours=0.35, noise=2, unanswerable=0.12)),
-    (1.0, Syllabus(0.4, 0.2, 0.4, hops=(0.25, 0.4, 0.25, 0.1), chains=3, neighbours=0.6, noise=4, unanswerable=0.35)),
-)
+_FIRST = Syllabus(0.7, 0.08, 0.12, 0.1, hops=(0.2, 0.4, 0.25, 0.15), neighbours=0.1, noise=2, unanswerable=0.06)
+_SECOND = replace(_FIRST, reading=0.6, solving=0.1, proposing=0.2, neighbours=0.35, unanswerable=0.12)
+_THIRD = Syllabus(0.35, 0.17, 0.33, 0.15, (0.25, 0.45, 0.2, 0.1), chains=3, neighbours=0.6, noise=4, unanswerable=0.35)
+STAGES = ((0.35, _FIRST), (0.6, _SECOND), (1.0, _THIRD))  # ever more similar names to tell apart, and ever more play
 _MADE_BY = ("agents", "engines/scripted.py", "learning", "warmup", "worlds", "search/analyzer.py", "search/bm25.py")
 
 
@@ -97,7 +96,7 @@ def _make(config: Config, libraries: Sequence[Library], folder: Path, progress: 
     rare = rareness(map(codec.encode_untrusted, texts), len(codec))
     weights = derive(config.seed, "weights")
     model = tiny_model(tokenizer.eos_token_id, tokenizer.pad_token_id, rare, SHAPE, weights)
-    schedule = Schedule(config.warmup.steps, STAGES)
+    schedule = Schedule(config.warmup.steps, STAGES, gentle=LAID)
     teachers = [Teacher(libraries, dress(config, codec), syllabus) for _, syllabus in STAGES]
     losses = teach(model, teachers, schedule, derive(config.seed, "warm-up"), progress)
     save_model(model, codec, folder)
