@@ -211,3 +211,10 @@ def test_the_fresh_model_tells_names_apart(seed: int) -> None:
             said = int(model(input_ids=torch.tensor([context])).logits[0, -1, common:].argmax()) + common
         right += said == objects[asked]
     assert right > 20, f"{right} of 60; by chance it would be 7"
+
+
+@pytest.mark.parametrize("richness", [2, 3])
+def test_richer_worlds_make_lessons_too(richness: int) -> None:
+    [library] = WorldLibrary.siblings(WorldSettings(articles=300, seed=4, richness=richness), 1)
+    own = HfCodec(train_tokenizer(library.texts(), 800))
+    assert len(lessons(library, own, Syllabus(asking=0.2), 30)) == 30
