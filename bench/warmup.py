@@ -6,7 +6,6 @@ questions and its seeds; nothing of them is in any lesson.
 
 import asyncio
 import json
-import os
 import random
 import sys
 import tempfile
@@ -115,7 +114,7 @@ def _share(flags: Any) -> float:
 
 def worker(seed: int, count: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        config = load_config(overrides=[f"seed={seed}", f"warmup.cache={os.environ.get('SSP_BENCH_CACHE', folder)}"])
+        config = load_config(overrides=[f"seed={seed}", f"warmup.cache={folder}"])
         began = time.perf_counter()
         prepare(config, Path(folder) / "run", lambda *_: None)
         seconds = time.perf_counter() - began

@@ -19,7 +19,7 @@ Behaviour = Callable[[Sequence[Sequence[Doc]]], str]  # documents found by each 
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """Shares of what naive agents do. Measured effects of each are in docs/log.md."""
+    """Shares of what naive agents do."""
 
     searches_name: float = 0.8  # the first query is the name in the question, else the whole question
     notes_right: float = 0.35  # the fact that was asked for

@@ -33,10 +33,9 @@ class Fact:
     def note(self) -> str:
         return self.noted(join_names(self.objects))
 
-    def noted(self, thing: str, subject: str | None = None) -> str:
-        """The note with something else in the gap, or about another subject."""
-        wording = self.wording if subject is None else self.wording.replace(self.doc.title or GAP, subject)
-        return wording.replace(GAP, thing)
+    def noted(self, thing: str) -> str:
+        """The note with something else in the gap."""
+        return self.wording.replace(GAP, thing)
 
 
 @dataclass(frozen=True, slots=True)
