@@ -16,18 +16,16 @@ from typing import Any
 
 from bench.common import in_process, save, table
 from ssp.agents.agent import SearchAgent
-from ssp.config import load_config
+from ssp.config import Config, load_config
 from ssp.evaluate.questions import Question, answer_questions, read_questions
-from ssp.game.gates import Bounds
-from ssp.game.play import propose
-from ssp.game.verify import reading_task, verify
-from ssp.rng import derive
+from ssp.game.step import Game
+from ssp.game.verify import Verifier, reading_task
 from ssp.runs.ground import prepare
 from ssp.runs.players import open_player, read_seeds
 from ssp.search.documents import Documents
 from ssp.text import exact_match
 from ssp.threads import wait_calmly
-from ssp.types import Doc, Outcome, Seed
+from ssp.types import Doc, Seed
 from ssp.worlds.oracle import Oracle, Truth
 
 HOPS = (1, 2, 3, 4)
@@ -51,7 +49,7 @@ def measure(run: Path, count: int) -> dict[str, Any]:
         result[f"{hops} hops"] = {
             **asyncio.run(_solving(agent, some)),
             **asyncio.run(_reading(agent, some, gold, docs)),
-            **asyncio.run(_proposing(agent, [one for one in seeds if one.hops == hops][:count], oracle)),
+            **asyncio.run(_proposing(agent, [one for one in seeds if one.hops == hops][:count], player.config, oracle)),
         }
     return result
 
@@ -89,21 +87,15 @@ async def _reading(
     }
 
 
-async def _proposing(agent: SearchAgent, seeds: Sequence[Seed], oracle: Oracle) -> dict[str, float]:
-    proposals = await asyncio.gather(*(propose(agent, seed, derive(0, seed.id)) for seed in seeds))
-    evidence = [doc for proposal in proposals for doc in proposal.evidence]
-    noise = [random.Random(number).sample(evidence, NOISE) for number in range(len(seeds))]
-    verdicts = await asyncio.gather(
-        *(
-            verify(proposal, seed, agent, beside, Bounds(), derive(1, seed.id))
-            for proposal, seed, beside in zip(proposals, seeds, noise, strict=True)
-        )
-    )
-    passed = [problem for problem, verdict in verdicts if problem and verdict.outcome is Outcome.PASSED]
+async def _proposing(agent: SearchAgent, seeds: Sequence[Seed], config: Config, oracle: Oracle) -> dict[str, float]:
+    """As the game does it, but nobody solves."""
+    settings = config.model_copy(update={"game": config.game.model_copy(update={"attempts": 0})})
+    played = await Game(agent, Verifier(agent, config.verify), settings).play(seeds, 0, 0)
+    passed = [one.problem for one in played if one.problem and one.valid]
     return {
         "proposals valid": len(passed) / len(seeds),
         "true among valid": _share(oracle.judge(one.question, one.answer) is Truth.TRUE for one in passed),
-        "proposer searches": sum(len(proposal.searches) for proposal in proposals) / len(seeds),
+        "proposer searches": sum(len(one.proposal.searches) for one in played if one.proposal) / len(seeds),
     }
 
 

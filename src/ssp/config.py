@@ -91,6 +91,128 @@ class AgentConfig(Section):
     corrections: int = Field(1, ge=0, le=8, description="How often an unreadable action is answered with a hint.")
 
 
+class GameConfig(Section):
+    """One step of the game."""
+
+    seeds: int = Field(64, ge=1, description="Seeds per step.")
+    proposals: int = Field(1, ge=1, le=64, description="Proposals per seed.")
+    attempts: int = Field(5, ge=1, le=64, description="Attempts at each problem.")
+    temperature: float = Field(1.0, gt=0.0, description="Of sampling in the game; evaluation is greedy.")
+    roles: Literal["both", "solver", "proposer"] = Field("both", description="Whose trajectories are learned from.")
+    solver_first: int = Field(0, ge=0, description="First steps in which only the solver learns.")
+    hops: tuple[float, ...] | None = Field(
+        None, strict=False, description="Shares of seeds that ask for 1, 2, … hops; without it as they come."
+    )
+
+
+class VerifyConfig(Section):
+    """What a question has to pass before it is played."""
+
+    least_words: int = Field(4, ge=1, description="Shortest question.")
+    most_words: int = Field(100, ge=1, description="Longest question.")
+    min_searches: int = Field(1, ge=0, description="Different queries that a proposer must have made at least.")
+    as_many_as_hops: bool = Field(True, description="Proposers must search at least as often as hops are asked for.")
+    answer_in_queries: bool = Field(True, description="Whether proposers may search for the answer itself.")
+    rag: bool = Field(True, description="Whether a reader must find the answer in the proposer's documents.")
+    noise_docs: int = Field(4, ge=0, description="Documents of other proposals that are mixed in.")
+    reader: Literal["policy", "start"] = Field(
+        "policy", description="Who reads: the policy as it is, or a frozen copy of the model at the start."
+    )
+    closed_book: bool = Field(False, description="Refuse questions that are answered without documents.")
+    unique: int = Field(0, ge=0, description="Further independent readings that must all agree.")
+    necessary: bool = Field(False, description="Refuse questions that are answered without one of the documents.")
+
+
+class RewardConfig(Section):
+    """What proposers get; solvers get 1 for a right answer and 0 for a wrong one."""
+
+    shape: Literal["one_minus_acc", "learnability", "band", "variance", "dr_zero"] = Field(
+        "one_minus_acc", description="By the share p of right answers."
+    )
+    band_low: float = Field(0.2, ge=0.0, le=1.0, description="Shape band: lowest p that is rewarded.")
+    band_high: float = Field(0.8, ge=0.0, le=1.0, description="Shape band: highest p that is rewarded.")
+    format_share: float = Field(0.5, ge=0.0, description="Shape dr_zero: for any valid question.")
+    invalid: float = Field(0.0, le=0.0, description="For an invalid question; less than 0 makes proposers collapse.")
+
+
+Method = Literal["grpo", "hrpo", "reinforce", "reinforce-batch", "reinforce-running", "reinforce++", "rae"]
+
+
+class CreditConfig(Section):
+    """How rewards become advantages."""
+
+    solver: Method = Field("grpo", description="What an attempt is compared with.")
+    proposer: Method = Field("reinforce-batch", description="What a proposal is compared with.")
+    deviation: bool = Field(False, description="GRPO: divide by the deviation of the group.")
+    memory: float = Field(0.9, ge=0.0, lt=1.0, description="How slowly running means move.")
+    proposer_weight: float = Field(1.0, ge=0.0, description="By what the proposer's advantages are multiplied.")
+    drop_equal: bool = Field(True, description="Leave out groups of attempts whose rewards are all equal.")
+
+
+class PoolConfig(Section):
+    """Earlier problems that fill a batch in which too few new ones are valid."""
+
+    fill: Literal["reset", "reuse", "resample", "none"] = Field(
+        "reset", description="Pool emptied now and then, kept, more seeds drawn instead, or batches left short."
+    )
+    reset_every: int = Field(10, ge=1, description="Fill reset: steps after which the pool is emptied.")
+    resample_rounds: int = Field(3, ge=1, description="Fill resample: most rounds of drawing seeds.")
+    max_age: int = Field(1000, ge=1, description="Steps after which a problem leaves the pool.")
+    size: int = Field(4096, ge=1, description="Most problems in the pool.")
+
+
+class LearnerConfig(Section):
+    """How the policy is updated."""
+
+    learning_rate: float = Field(1e-6, gt=0.0, description="Of AdamW.")
+    warmup_steps: int = Field(5, ge=0, description="Updates over which the learning rate rises.")
+    decay: Literal["none", "linear", "cosine"] = Field("none", description="How it falls towards the last step.")
+    weight_decay: float = Field(0.0, ge=0.0, description="Of AdamW.")
+    clip_low: float = Field(0.2, gt=0.0, lt=1.0, description="Ratios below 1 minus this get no further credit.")
+    clip_high: float = Field(0.285, gt=0.0, description="Ratios above 1 plus this get no further credit.")
+    kl: float = Field(0.0, ge=0.0, description="Weight of the divergence from the starting model (k3), if not 0.")
+    entropy: float = Field(0.0, ge=0.0, description="Weight of an entropy bonus.")
+    gradient_clip: float = Field(1.0, gt=0.0, description="Largest norm of a gradient.")
+    mini_batches: int = Field(1, ge=1, description="Updates per pass over a step's samples.")
+    epochs: int = Field(1, ge=1, description="Passes over a step's samples.")
+    separate: bool = Field(False, description="One update per role instead of one for both.")
+    average: Literal["token", "sequence"] = Field("token", description="Whether long trajectories count for more.")
+    micro_tokens: int = Field(4096, ge=16, description="Most tokens computed together; decides memory, not results.")
+
+
+class EvalConfig(Section):
+    """Held-out questions during a run."""
+
+    every: int = Field(0, ge=0, description="Steps between evaluations; 0: at start and end only.")
+    questions: int = Field(100, ge=0, description="Questions per hop count, at start and end.")
+    questions_between: int = Field(40, ge=0, description="The same, in between.")
+
+
+class CheckpointConfig(Section):
+    """What is kept for resuming."""
+
+    every: int = Field(1, ge=1, description="Steps between checkpoints; a crash loses at most these.")
+    keep: int = Field(2, ge=1, description="Newest checkpoints that are kept; the first and the last stay anyway.")
+
+
+Action = Literal["ignore", "warn", "stop", "roll-back"]
+
+
+class HealthConfig(Section):
+    """What is done when a run falls sick: nothing, a warning, an end, or a return to the last good checkpoint."""
+
+    window: int = Field(5, ge=1, description="Steps over which metrics are averaged before an alarm.")
+    death_spiral: Action = Field("warn", description="Hardly any question is valid, after more were.")
+    saturation: Action = Field("warn", description="Solvers answer nearly everything: nothing is left to learn.")
+    tool_abandonment: Action = Field("warn", description="Solvers stop searching.")
+    entropy_collapse: Action = Field("warn", description="Samples hardly differ any more.")
+    duplicates: Action = Field("warn", description="The same questions are proposed again and again.")
+    pool_overfit: Action = Field("warn", description="Pooled problems are solved, new ones are not.")
+    outage: Action = Field("warn", description="Search, engine or judge fail for many trajectories.")
+    nothing_to_learn: Action = Field("warn", description="No group of attempts has different rewards.")
+    mismatch: Action = Field("warn", description="Sampler and learner disagree about probabilities.")
+
+
 class Config(Section):
     """Everything a run is made from."""
 
@@ -106,6 +228,15 @@ class Config(Section):
     warmup: WarmupConfig = WarmupConfig()
     engine: EngineConfig = EngineConfig()
     agent: AgentConfig = AgentConfig()
+    game: GameConfig = GameConfig()
+    verify: VerifyConfig = VerifyConfig()
+    reward: RewardConfig = RewardConfig()
+    credit: CreditConfig = CreditConfig()
+    pool: PoolConfig = PoolConfig()
+    learner: LearnerConfig = LearnerConfig()
+    eval: EvalConfig = EvalConfig()
+    checkpoint: CheckpointConfig = CheckpointConfig()
+    health: HealthConfig = HealthConfig()
 
 
 def load_config(file: Path | None = None, *, preset: str | None = None, overrides: Sequence[str] = ()) -> Config:

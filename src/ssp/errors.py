@@ -7,6 +7,7 @@ SspError
 ├── SearchError          a search service or index could not answer
 ├── JudgeError           a judge could not give a verdict
 ├── EngineError          the sampler could not generate
+├── SickRun              a run was stopped by one of its alarms
 └── LearnerError         the learner could not update, load or save
 
 The message of each is one line that says what to do. The command line prints that line and exits with
@@ -49,6 +50,10 @@ class JudgeError(SspError):
 
 class EngineError(SspError):
     """The sampler could not generate."""
+
+
+class SickRun(SspError):
+    """A run was stopped by one of its alarms; everything up to then is saved."""
 
 
 class LearnerError(SspError):

@@ -30,27 +30,38 @@ def test_world_index_search(ssp: Run, tmp_path: Path) -> None:
     assert "all files are sound" in good(ssp("index", "--verify", "idx"))
 
 
-QUICK = ("--set", "world.articles=200", "--set", "warmup.steps=3", "--set", "warmup.cache=cache")
+SMALL = "world.articles=200 warmup.steps=3 warmup.cache=cache game.seeds=4 eval.questions=3".split()
+SMALL_RUN = tuple(part for one in SMALL for part in ("--set", one))
+QUICK = (*SMALL_RUN, "--set", "steps=0")
 
 
-def test_train_prepares_a_run_and_says_so(ssp: Run, tmp_path: Path) -> None:
-    result = json.loads(good(ssp("train", *QUICK, "--json")))
+def test_train_plays_and_leaves_a_run_directory(ssp: Run, tmp_path: Path) -> None:
+    result = json.loads(good(ssp("train", *SMALL_RUN, "--set", "steps=2", "--json")))
     assert result["run"] == "runs/tiny-001"
-    assert result["steps"] == 0
-    assert result["prepared"]["documents"] == 200
-    assert "not in this version" in result["note"]
+    assert result["steps"] == 2
+    assert result["funnel"]["proposed"] == 8
+    assert set(result["eval"]["final"]) == {"world-1", "world-2", "world-3", "world-4"}
+    assert result["eval"]["start"]["world-1"]["n"] == 3
     assert {path.name for path in (tmp_path / "runs" / "tiny-001").iterdir()} == {
-        "checkpoints", "config.json", "index", "world",
+        ".lock", "checkpoints", "config.json", "episodes.jsonl", "evals.jsonl", "index", "metrics.jsonl",
+        "report.html", "world",
     }  # fmt: skip
+    assert len((tmp_path / "runs" / "tiny-001" / "episodes.jsonl").read_text().splitlines()) == 8
+    shown = good(ssp("train", "--resume"))
+    assert "held-out questions" in shown
+    assert "report.html" in shown
+
+
+def test_the_second_run_finds_the_model_made(ssp: Run, tmp_path: Path) -> None:
+    assert json.loads(good(ssp("train", *QUICK, "--json")))["steps"] == 0
     [made] = (tmp_path / "cache" / "warmup").iterdir()
     model = tmp_path / "runs" / "tiny-001" / "checkpoints" / "step-000000" / "model" / "model.safetensors"
     assert model.read_bytes() == (made / "model.safetensors").read_bytes()
     stamp = (made / "model.safetensors").stat().st_mtime_ns
     text = good(ssp("train", *QUICK))
-    assert [made] == list((tmp_path / "cache" / "warmup").iterdir()), "the second run finds the model made"
+    assert [made] == list((tmp_path / "cache" / "warmup").iterdir())
     assert (made / "model.safetensors").stat().st_mtime_ns == stamp
     assert "runs/tiny-002" in text
-    assert "self-play is not in this version yet" in text
 
 
 def test_ask_and_play(ssp: Run, tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ HOMES = {
         "engines/sampler.py",
         "engines/scripted.py",  # for a type only
         "learning/batches.py",
+        "learning/objective.py",
+        "learning/torch_learner.py",
         "protocols.py",  # for a type only
         "warmup/circuits.py",
         "warmup/model.py",
@@ -26,6 +28,8 @@ HOMES = {
         "engines/codec.py",
         "engines/local.py",
         "engines/models.py",
+        "learning/objective.py",
+        "learning/torch_learner.py",
         "warmup/circuits.py",
         "warmup/model.py",
         "warmup/teach.py",
@@ -52,8 +56,13 @@ PURE = [
     "worlds/schema.py",
     "worlds/names.py",
     "agents/protocol.py",
+    "game/credit.py",
     "game/gates.py",
+    "game/metrics.py",
+    "game/pool.py",
     "game/reward.py",
+    "game/samples.py",
+    "runs/health.py",
 ]
 IO_MODULES = {"os", "pathlib", "socket", "subprocess", "shutil", "tempfile", "sqlite3", "requests"} | set(HOMES)
 
@@ -89,7 +98,7 @@ def test_the_core_does_no_io() -> None:
         "from ssp.cli.main import main; main(['train', '--dry-run'])",
         "import ssp.cli.search, ssp.search.index, ssp.search.bm25, ssp.search.hybrid",
         "import ssp.cli.serve, ssp.search.server",
-        "import ssp.cli.ask, ssp.cli.play, ssp.agents.agent, ssp.engines.scripted, ssp.game.play",
+        "import ssp.cli.ask, ssp.cli.play, ssp.agents.agent, ssp.engines.scripted, ssp.game.step",
     ],
 )
 def test_light_commands_do_not_load_heavy_libraries(code: str) -> None:

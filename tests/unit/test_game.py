@@ -8,13 +8,30 @@ import pytest
 from ssp.agents.agent import Budget, SearchAgent
 from ssp.agents.prompts import prompt_set
 from ssp.agents.protocol import PROTOCOLS
+from ssp.config import VerifyConfig, load_config
 from ssp.engines.scripted import ByteCodec, ScriptedEngine
 from ssp.errors import EngineError
-from ssp.game.gates import Bounds, cheap_checks
-from ssp.game.play import play_game
+from ssp.game.gates import cheap_checks
+from ssp.game.samples import make_samples
+from ssp.game.step import Game
+from ssp.game.verify import Verifier
 from ssp.records import decode, encode
+from ssp.runs.seeds import SeedBag
 from ssp.search.static import StaticSearcher
-from ssp.types import Doc, Episode, Hit, Outcome, Role, SearchCall, Seed, Segment, Status, Trajectory
+from ssp.types import (
+    Doc,
+    Episode,
+    Hit,
+    Outcome,
+    PoolEntry,
+    Problem,
+    Role,
+    SearchCall,
+    Seed,
+    Segment,
+    Status,
+    Trajectory,
+)
 
 MIRA = Doc("d1", "Mira Dolven", "Mira Dolven was born in Dunford.")
 OTHER = Doc("d2", "Tova Navan", "Tova Navan was born in Elwick.")
@@ -44,7 +61,7 @@ CASES: list[tuple[Trajectory, Seed, str, Outcome]] = [
 
 @pytest.mark.parametrize(("tried", "seed", "gate", "outcome"), CASES)
 def test_cheap_gates(tried: Trajectory, seed: Seed, gate: str, outcome: Outcome) -> None:
-    checks = list(cheap_checks(tried, seed, Bounds()))
+    checks = list(cheap_checks(tried, seed, VerifyConfig()))
     assert (checks[-1].gate, checks[-1].outcome) == (gate, outcome)
     assert all(check.outcome is Outcome.PASSED for check in checks[:-1])
 
@@ -64,7 +81,11 @@ def game(reader: str, solver: Callable[[], str], proposer: str = f"<question>{QU
     agent = SearchAgent(
         ScriptedEngine(codec, reply), codec, searcher, PROTOCOLS["search-r1"], prompt_set("en"), Budget()
     )
-    return asyncio.run(play_game(agent, SEED, [Seed("s2", "Elwick")], key=3, attempts=4))
+    config = load_config(overrides=["game.attempts=4"])
+    [episode] = asyncio.run(
+        Game(agent, Verifier(agent, config.verify), config).play([SEED], 0, 3, [Seed("s2", "Elwick")])
+    )
+    return episode
 
 
 def test_a_whole_game() -> None:
@@ -92,3 +113,77 @@ def test_attempts_in_an_outage_are_not_judged() -> None:
     played = game("<answer>Dunford</answer>", down)
     assert [attempt.correct for attempt in played.attempts] == [None] * 4
     assert set(played.rewards.values()) == {None}
+
+
+def many(fill: str = "none", seeds: int = 3, rounds: int = 3) -> list[Episode]:
+    """A step in which no question passes verification, with the given way of filling up."""
+
+    def reply(text: str) -> str:
+        if "Documents:" in text:
+            return "<answer>unknown</answer>"
+        done = "</information>" in text.rpartition("<assistant>")[2]
+        return f"<question>{QUESTION}</question>" if done else "<search>q</search>"
+
+    codec = ByteCodec()
+    engine = ScriptedEngine(codec, reply)
+    agent = SearchAgent(engine, codec, StaticSearcher({"q": [MIRA]}), PROTOCOLS["search-r1"], prompt_set("en"))
+    settings = [f"game.seeds={seeds}", f"pool.fill={fill}", f"pool.resample_rounds={rounds}", "game.hops=[1.0]"]
+    config = load_config(overrides=settings)
+    bag = SeedBag([Seed(f"s{n}", f"Dunford {n}") for n in range(20)], config.game.hops, 0)
+    return asyncio.run(Game(agent, Verifier(agent, config.verify), config).step(bag.of_step(4), (), 4, key=1))
+
+
+def test_resampling_draws_other_seeds_a_bounded_number_of_times() -> None:
+    played = many(fill="resample")
+    assert len({episode.seed.id for episode in played}) == len(played) == 9
+    assert len(many(fill="none")) == 3
+
+
+def test_a_step_repeats_exactly() -> None:
+    def facts(episodes: list[Episode]) -> list[tuple[object, ...]]:
+        return [(one.id, one.seed, one.verdict, one.rewards) for one in episodes]
+
+    assert facts(many(fill="resample")) == facts(many(fill="resample"))
+
+
+def test_pooled_problems_fill_the_batch_and_train_the_solver_only() -> None:
+    problem = Problem("p9", "s9", QUESTION, "Dunford", "t9", 1, evidence=(MIRA,))
+    codec = ByteCodec()
+    engine = ScriptedEngine(codec, lambda _: "<answer>Dunford</answer>")
+    agent = SearchAgent(engine, codec, StaticSearcher({}), PROTOCOLS["search-r1"], prompt_set("en"))
+    config = load_config(overrides=["game.seeds=2", "game.hops=[1.0]", "game.attempts=3"])
+    bag = SeedBag([Seed("s1", "A"), Seed("s2", "B")], config.game.hops, 0)
+    pool = (PoolEntry(problem, added_step=1, last_step=1),)
+    game = Game(agent, Verifier(agent, config.verify), config)
+    episodes = asyncio.run(game.step(bag.of_step(5), pool, 5, key=1))
+    assert [episode.pooled for episode in episodes] == [False, False, True]
+    assert list(episodes[2].rewards.values()) == [1.0] * 3
+    assert episodes[2].proposal is None
+    samples, _ = make_samples(episodes, config, 5, {})
+    assert samples == [], "equal rewards teach nothing"
+
+
+def test_who_learns_from_what() -> None:
+    answers = iter(["Dunford", "Elwick", "Elwick", "Elwick"])
+    played = game("<answer>Dunford</answer>", lambda: f"<answer>{next(answers)}</answer>")
+    both = load_config(overrides=["credit.proposer=reinforce"])
+    samples, _ = make_samples([played], both, 0, {})
+    assert [one.role for one in samples] == [Role.PROPOSER, *[Role.SOLVER] * 4]
+    assert [max(one.advantages, key=abs) for one in samples] == [0.75, 0.75, -0.25, -0.25, -0.25]
+    for one in samples:
+        assert all((advantage != 0.0) == masked for advantage, masked in zip(one.advantages, one.mask, strict=True))
+    solver = load_config(overrides=["game.roles=solver"])
+    assert {one.role for one in make_samples([played], solver, 0, {})[0]} == {Role.SOLVER}
+    first = load_config(overrides=["game.solver_first=2", "credit.proposer=reinforce"])
+    assert {one.role for one in make_samples([played], first, 1, {})[0]} == {Role.SOLVER}
+    assert {one.role for one in make_samples([played], first, 2, {})[0]} == {Role.SOLVER, Role.PROPOSER}
+
+
+def test_what_is_undecided_trains_nobody() -> None:
+    def down() -> str:
+        raise EngineError("out of memory")
+
+    played = game("<answer>Dunford</answer>", down)
+    config = load_config(overrides=["credit.proposer=reinforce", "credit.solver=reinforce"])
+    assert make_samples([played], config, 0, {})[0] == []
+    assert len(played.errors) == 4

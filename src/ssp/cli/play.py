@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ssp.cli.output import say
-from ssp.config import load_config
+from ssp.config import Config, load_config
 from ssp.errors import ConfigError
 from ssp.types import Episode, Seed
 
@@ -75,16 +75,23 @@ async def _play(
     search: str | None,
     overrides: tuple[str, ...],
 ) -> Episode:
-    from ssp.game.play import play_game
+    from ssp.game.step import Game
+    from ssp.game.verify import Verifier
     from ssp.runs.players import open_player
 
     player = open_player(target, load_config(overrides=overrides), index=index, url=search)
     chosen, others = _draw(player, answer, hops, seed)
     try:
-        return await play_game(player.agent, chosen, others, seed, attempts)
+        game = Game(player.agent, Verifier(player.agent, player.config.verify), _with(player.config, attempts))
+        [episode] = await game.play([chosen], 0, seed, others)
+        return episode
     finally:
         await player.agent.searcher.close()
         await player.agent.engine.close()
+
+
+def _with(config: Config, attempts: int) -> Config:
+    return config.model_copy(update={"game": config.game.model_copy(update={"attempts": attempts})})
 
 
 def _draw(player: "Player", answer: str | None, hops: int | None, seed: int) -> tuple[Seed, list[Seed]]:

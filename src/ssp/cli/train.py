@@ -1,15 +1,19 @@
 """`ssp train`."""
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ssp.cli.output import progress, say, say_json
+from ssp.cli.output import note, progress, say, say_json
 from ssp.config import Config, load_config, to_toml
+from ssp.errors import ConfigError, DataError
 
-NOT_YET = "self-play is not in this version yet: 0 of {steps} steps were trained"
+if TYPE_CHECKING:
+    from ssp.runs.health import Alarm
+    from ssp.runs.loop import Scores
 
 
 def train(
@@ -18,10 +22,12 @@ def train(
     preset: str | None = None,
     set: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     out: Path | None = None,
-    dry_run: bool = False,
-    json: bool = False,
+    resume: Annotated[bool, Parameter(negative="")] = False,
+    init: str | None = None,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
-    """Prepare a run: the corpus, the index over it, and the warmed-up model. (Self-play comes with a later version.)
+    """Train a search agent by self-play.
 
     Parameters
     ----------
@@ -30,22 +36,53 @@ def train(
     preset
         Starting point; tiny is the default.
     set
-        One setting, such as --set world.articles=500; may be repeated and overrides everything else.
+        One setting, such as --set steps=20; may be repeated and overrides everything else.
     out
         Run directory to write; by default the next free one under runs/.
+    resume
+        Go on with the run in --out (by default the newest under runs/) from its last checkpoint.
+    init
+        Begin with the model of another run, or with a model directory.
     dry_run
         Print the resolved configuration and stop.
     json
         Print the result as JSON.
     """
-    resolved = load_config(config, preset=preset, overrides=set)
+    if resume:
+        if config or preset or init or any(not one.startswith("steps=") for one in set):
+            raise ConfigError("--resume goes on with a run as it was configured; only --set steps=N can be changed")
+        run = out or newest_run(Path("runs"))
+        _train(run, json, steps=_steps(set))
+        return
+    overrides = (*set, f"model.path={_model(init)}") if init else set
+    resolved = load_config(config, preset=preset, overrides=overrides)
     if dry_run:
         say_json(resolved.model_dump()) if json else say(to_toml(resolved).rstrip())
         return
-    _prepare(resolved, out, json)
+    _train(_prepare(resolved, out), json)
 
 
-def _prepare(config: Config, out: Path | None, json: bool) -> None:
+def newest_run(folder: Path) -> Path:
+    """The run that was written to last."""
+    runs = [entry for entry in folder.iterdir() if (entry / "config.json").exists()] if folder.is_dir() else []
+    if not runs:
+        raise DataError(f"there is no run in {folder}/ to go on with; name one with --out")
+    return max(runs, key=lambda run: max(entry.stat().st_mtime for entry in run.iterdir()))
+
+
+def _steps(overrides: tuple[str, ...]) -> int | None:
+    return load_config(overrides=overrides).steps if overrides else None
+
+
+def _model(init: str) -> str:
+    """The newest model of a run, or the model that is named itself."""
+    from ssp.runs.players import is_run, newest_model
+
+    path = Path(init).expanduser()
+    return str(newest_model(path)) if is_run(path) else init
+
+
+def _prepare(config: Config, out: Path | None) -> Path:
     from ssp.runs.ground import next_run, prepare
     from ssp.search.index import open_index
     from ssp.worlds.retrieval import check_retrieval
@@ -54,16 +91,74 @@ def _prepare(config: Config, out: Path | None, json: bool) -> None:
     run = out or next_run(Path("runs"), config.preset)
     with progress() as advance:
         ground = prepare(config, run, advance)
-    check = check_retrieval(ground.world, open_index(ground.index), config.search.k) if ground.world else None
-    seconds = round(time.monotonic() - started, 3)
-    if json:
-        result = {"run": str(run), "steps": 0, "seconds": seconds, "eval": {"start": {}, "final": {}}, "funnel": {}}
-        prepared = {"documents": ground.documents, "index": config.search.kind}
-        checked = {"name_found": check.by_name, "found_at_once": check.by_multi_hop} if check else {}
-        say_json({**result, "prepared": prepared | checked, "note": NOT_YET.format(steps=config.steps)})
-        return
-    say(f"{run}: {ground.documents:,} documents, {config.search.kind} index, ready after {seconds:.1f} s")
-    if check is not None:
-        say(f"  searching a name finds its article in the top {check.k}:   {check.by_name:.1%} of articles")
-        say(f"  one search finds all a multi-hop question needs: {check.by_multi_hop:.1%} of questions")
-    say(NOT_YET.format(steps=config.steps))
+    note(f"{run}: {ground.documents:,} documents, {config.search.kind} index and model, {_since(started)}")
+    if ground.world:
+        check = check_retrieval(ground.world, open_index(ground.index), config.search.k)
+        note(f"  searching a name finds its article in the top {check.k}:   {check.by_name:.1%} of articles")
+        note(f"  one search finds all a multi-hop question needs: {check.by_multi_hop:.1%} of questions")
+    return run
+
+
+def _train(run: Path, json: bool, steps: int | None = None) -> None:
+    import asyncio
+
+    from ssp.runs.report import write_report
+    from ssp.runs.training import summary
+    from ssp.runs.training import train as play
+
+    started = time.monotonic()
+    try:
+        asyncio.run(play(run, _Lines(), steps))
+    except KeyboardInterrupt:
+        note(f"stopped; every finished step is saved. Go on with: ssp train --resume --out {run}")
+        raise
+    result = {**summary(run), "seconds": round(time.monotonic() - started, 3)}
+    if result["steps"]:
+        write_report(run)
+    say_json(result) if json else _show(result)
+
+
+class _Lines:
+    """A line for every step and every evaluation."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    def step(self, metrics: Mapping[str, Any]) -> None:
+        def part(name: str, key: str, form: str) -> str:
+            return f" · {name} {format(metrics[key], form)}" if key in metrics else ""
+
+        note(
+            f"step {metrics['step'] + 1}/{metrics['steps']}"
+            + part("valid", "valid", ".0%")
+            + part("solved", "solver/reward_fresh", ".0%")
+            + part("hops", "proposer/hops_valid", ".2f")
+            + part("searches", "solver/searches", ".2f")
+            + part("entropy", "update/entropy", ".2f")
+            + f" · {metrics['seconds/play'] + metrics['seconds/update']:.1f} s"
+        )
+
+    def alarm(self, step: int, alarm: "Alarm") -> None:
+        note(f"! {alarm}")
+
+    def evaluated(self, step: int, scores: "Scores") -> None:
+        sets = " · ".join(f"{name} {one['accuracy']:.0%}" for name, one in scores.items())
+        note(f"held out after {step} steps: {sets} ({_since(self._began)})")
+
+
+def _show(result: "dict[str, Any]") -> None:
+    start, final = result["eval"]["start"], result["eval"]["final"]
+    if final:
+        say(f"{'held-out questions':<20}{'before':>8}{'after':>8}")
+        for name, after in final.items():
+            say(f"{name:<20}{start[name]['accuracy']:>8.1%}{after['accuracy']:>8.1%}")
+    funnel = result["funnel"]
+    if funnel:
+        say(f"{funnel['valid']:,} of {funnel['proposed']:,} proposed questions were valid and played")
+        say(f"report: {result['run']}/report.html")
+    say(f"run: {result['run']}")
+
+
+def _since(started: float) -> str:
+    seconds = time.monotonic() - started
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"

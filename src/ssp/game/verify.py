@@ -1,47 +1,105 @@
-"""Verification: is this question sound? Cheap gates first, then a reader who sees only the proposer's documents."""
+"""Verification: is this question sound? Cheap gates first, then readers who see only the proposer's documents."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 
 from ssp.agents.agent import SearchAgent, Task
-from ssp.game.gates import Bounds, cheap_checks
+from ssp.config import VerifyConfig
+from ssp.game.gates import cheap_checks
 from ssp.rng import derive, python_random
 from ssp.text import exact_match
 from ssp.types import Check, Doc, Outcome, Problem, Role, Seed, Trajectory, Verdict
 
 
-async def verify(
-    proposal: Trajectory, seed: Seed, reader: SearchAgent, noise: Sequence[Doc], bounds: Bounds, key: int
-) -> tuple[Problem | None, Verdict]:
-    """The problem, if the proposer kept its contract, and the verdict on it. `noise` are documents of others."""
-    checks = tuple(cheap_checks(proposal, seed, bounds))
-    if checks[-1].outcome is not Outcome.PASSED or proposal.final is None:
-        return None, Verdict.of(checks)
-    problem = Problem(
-        id=f"{proposal.id}/problem",
-        seed_id=seed.id,
-        question=proposal.final,
-        answer=seed.answer,
-        aliases=seed.aliases,
-        proposal_id=proposal.id,
-        hops=seed.hops,
-        evidence=proposal.evidence,
-    )
-    return problem, Verdict.of((*checks, await rag_check(problem, reader, noise, key)))
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """Decides about questions with the help of a reader: an agent in the role of answerer."""
 
+    reader: SearchAgent
+    config: VerifyConfig
 
-async def rag_check(problem: Problem, reader: SearchAgent, noise: Sequence[Doc], key: int) -> Check:
-    """Can the answer be recovered from the evidence, mixed with documents that have nothing to do with it?"""
-    own = {doc.id for doc in problem.evidence}
-    docs = [*problem.evidence, *(doc for doc in dict.fromkeys(noise) if doc.id not in own)]
-    python_random(key, "shuffle").shuffle(docs)
-    reading = await reader.run(reading_task(f"{problem.id}/reading", problem.question, docs, reader, key))
-    if reading.status.is_outage:
-        return Check("rag", Outcome.UNDECIDED, reading.status.value)
-    if reading.final is None:
-        return Check("rag", Outcome.REJECTED, f"the reader gave no answer ({reading.status})")
-    if exact_match(reading.final, problem.accepted):
-        return Check("rag", Outcome.PASSED)
-    return Check("rag", Outcome.REJECTED, f"the reader answered {reading.final!r}")
+    async def verify(
+        self, proposal: Trajectory, seed: Seed, noise: Sequence[Doc], key: int
+    ) -> tuple[Problem | None, Verdict]:
+        """The problem, if the proposer kept its contract, and the verdict on it. `noise` are documents of others."""
+        checks = list(cheap_checks(proposal, seed, self.config))
+        if checks[-1].outcome is not Outcome.PASSED or proposal.final is None:
+            return None, Verdict.of(tuple(checks))
+        problem = Problem(
+            id=f"{proposal.id}/problem",
+            seed_id=seed.id,
+            question=proposal.final,
+            answer=seed.answer,
+            aliases=seed.aliases,
+            proposal_id=proposal.id,
+            hops=seed.hops,
+            evidence=proposal.evidence,
+        )
+        async for check in self._readings(problem, noise, key):
+            checks.append(check)
+            if check.outcome is not Outcome.PASSED:
+                break
+        return problem, Verdict.of(tuple(checks))
+
+    async def _readings(self, problem: Problem, noise: Sequence[Doc], key: int) -> AsyncIterator[Check]:
+        """The gates that take a reader, in order of cost."""
+        if self.config.rag:
+            yield await self._rag(problem, noise, key)
+        if self.config.closed_book:
+            yield await self._closed_book(problem, key)
+        if self.config.unique:
+            yield await self._unique(problem, key)
+        if self.config.necessary:
+            yield await self._necessary(problem, key)
+
+    async def _rag(self, problem: Problem, noise: Sequence[Doc], key: int) -> Check:
+        """Can the answer be recovered from the evidence, mixed with documents that have nothing to do with it?"""
+        own = {doc.id for doc in problem.evidence}
+        docs = [*problem.evidence, *(doc for doc in dict.fromkeys(noise) if doc.id not in own)]
+        reading = await self._read(problem, docs, "rag", key)
+        if reading.status.is_outage:
+            return Check("rag", Outcome.UNDECIDED, reading.status.value)
+        if _is_right(reading, problem):
+            return Check("rag", Outcome.PASSED)
+        return Check("rag", Outcome.REJECTED, _said(reading))
+
+    async def _closed_book(self, problem: Problem, key: int) -> Check:
+        """A question that can be answered without documents teaches nobody to search."""
+        reading = await self._read(problem, (), "closed-book", key)
+        if reading.status.is_outage:
+            return Check("closed-book", Outcome.UNDECIDED, reading.status.value)
+        if _is_right(reading, problem):
+            return Check("closed-book", Outcome.REJECTED, "answered without any document")
+        return Check("closed-book", Outcome.PASSED)
+
+    async def _unique(self, problem: Problem, key: int) -> Check:
+        """Sampled answers from the evidence, in orders of their own, must all be the answer."""
+        for number in range(self.config.unique):
+            reading = await self._read(problem, problem.evidence, f"unique-{number}", key, temperature=1.0)
+            if reading.status.is_outage:
+                return Check("unique", Outcome.UNDECIDED, reading.status.value)
+            if not _is_right(reading, problem):
+                return Check("unique", Outcome.REJECTED, _said(reading))
+        return Check("unique", Outcome.PASSED)
+
+    async def _necessary(self, problem: Problem, key: int) -> Check:
+        """There must be a document without which the answer is not found: else the question is not about them."""
+        for number, missing in enumerate(problem.evidence):
+            docs = [doc for doc in problem.evidence if doc.id != missing.id]
+            reading = await self._read(problem, docs, f"necessary-{number}", key)
+            if reading.status.is_outage:
+                return Check("necessary", Outcome.UNDECIDED, reading.status.value)
+            if not _is_right(reading, problem):
+                return Check("necessary", Outcome.PASSED)
+        return Check("necessary", Outcome.REJECTED, "answered whichever document was left out")
+
+    async def _read(
+        self, problem: Problem, docs: Sequence[Doc], purpose: str, key: int, temperature: float = 0.0
+    ) -> Trajectory:
+        shuffled = list(docs)
+        python_random(key, purpose).shuffle(shuffled)
+        task = reading_task(f"{problem.id}/{purpose}", problem.question, shuffled, self.reader, derive(key, purpose))
+        return await self.reader.run(task if not temperature else _warm(task, temperature))
 
 
 def reading_task(task_id: str, question: str, docs: Sequence[Doc], reader: SearchAgent, key: int) -> Task:
@@ -49,3 +107,17 @@ def reading_task(task_id: str, question: str, docs: Sequence[Doc], reader: Searc
     shown = "\n".join(reader.prompts.show(tuple(docs)))
     fields: dict[str, str | int] = {"question": question, "documents": shown}
     return Task(task_id, Role.ANSWERER, fields, seed=derive(key, "reader"), temperature=0.0)
+
+
+def _warm(task: Task, temperature: float) -> Task:
+    return Task(task.id, task.role, task.fields, task.seed, temperature)
+
+
+def _is_right(reading: Trajectory, problem: Problem) -> bool:
+    return reading.final is not None and exact_match(reading.final, problem.accepted)
+
+
+def _said(reading: Trajectory) -> str:
+    if reading.final is None:
+        return f"the reader gave no answer ({reading.status})"
+    return f"the reader answered {reading.final!r}"

@@ -22,6 +22,7 @@ class Player:
     """An agent, what it was opened from, and the seeds of its run's world, if there is one."""
 
     agent: SearchAgent
+    config: Config
     model: Path | str
     seeds: Path | None
 
@@ -38,12 +39,12 @@ def open_player(target: str, config: Config, *, index: Path | None = None, url: 
         index = index or (None if url else path / "index")
         seeds = path / "world" / "seeds.jsonl"
         agent = make_agent(config, newest_model(path), _searcher(index, url))
-        return Player(agent, newest_model(path), seeds if seeds.exists() else None)
+        return Player(agent, config, newest_model(path), seeds if seeds.exists() else None)
     if path.exists() and not (path / "config.json").exists():
         raise DataError(f"{path} is neither a run (no checkpoints/) nor a model (no config.json)")
     if index is None and url is None:
         raise ConfigError("a model needs something to search: --index DIR, or --search URL")
-    return Player(make_agent(config, target, _searcher(index, url)), target, None)
+    return Player(make_agent(config, target, _searcher(index, url)), config, target, None)
 
 
 def make_agent(config: Config, model: Path | str, searcher: Searcher) -> SearchAgent:

@@ -23,6 +23,7 @@ class PoolEntry:
     added_step: int
     attempts: int = 0
     solved: int = 0
+    last_step: int = 0
 
     def __post_init__(self) -> None:
         require(self.added_step >= 0, "steps count from 0")

@@ -38,7 +38,15 @@ _FIRST = Syllabus(0.7, 0.08, 0.12, 0.1, hops=(0.2, 0.4, 0.25, 0.15), neighbours=
 _SECOND = replace(_FIRST, reading=0.6, solving=0.1, proposing=0.2, neighbours=0.35, unanswerable=0.12)
 _THIRD = Syllabus(0.35, 0.17, 0.33, 0.15, (0.25, 0.45, 0.2, 0.1), chains=3, neighbours=0.6, noise=4, unanswerable=0.35)
 STAGES = ((0.35, _FIRST), (0.6, _SECOND), (1.0, _THIRD))  # ever more similar names to tell apart, and ever more play
-_MADE_BY = ("agents", "engines/scripted.py", "learning", "warmup", "worlds", "search/analyzer.py", "search/bm25.py")
+_MADE_BY = (
+    "agents",
+    "engines/scripted.py",
+    "learning/batches.py",
+    "warmup",
+    "worlds",
+    "search/analyzer.py",
+    "search/bm25.py",
+)
 
 
 def warmed_up_model(config: Config, index: Path, progress: Progress) -> Path:

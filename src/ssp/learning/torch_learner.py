@@ -1,0 +1,239 @@
+"""The learner in one process: AdamW on the objective, over samples without padding waste."""
+
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from ssp.config import LearnerConfig
+from ssp.engines.models import load_model
+from ssp.errors import LearnerError
+from ssp.learning.objective import Rows, chosen, k3, sampled_logits, surrogate
+from ssp.protocols import Engine
+from ssp.rng import derive
+from ssp.types import Role, Sample
+
+
+class TorchLearner:
+    """Updates a model from samples. `reference` is only needed for a divergence penalty."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        config: LearnerConfig,
+        *,
+        steps: int,
+        temperature: float = 1.0,
+        reference: PreTrainedModel | None = None,
+    ) -> None:
+        if config.kl > 0.0 and reference is None:
+            raise LearnerError("learner.kl needs the starting model to compare with")
+        self.model = model
+        self.updates = 0
+        self.version = 0
+        self._config = config
+        self._steps = steps
+        self._temperature = temperature
+        self._reference = reference
+        self._optimizer = torch.optim.AdamW(
+            model.parameters(), lr=config.learning_rate, betas=(0.9, 0.95), weight_decay=config.weight_decay, fused=True
+        )
+
+    def update(self, samples: Sequence[Sample], step: int) -> dict[str, float]:
+        """Learn from a step's samples; gives metrics. Nothing is changed if the gradient is not finite."""
+        trained = [one for one in sorted(samples, key=lambda one: one.id) if one.trained_tokens]
+        tally = _Tally()
+        for group in self._groups(trained):
+            for epoch in range(self._config.epochs):
+                for batch in _split(group, self._config.mini_batches, derive(step, "epoch", epoch)):
+                    self._descend(batch, step, tally)
+        if trained:
+            self.version += 1
+        return tally.metrics()
+
+    def _groups(self, samples: list[Sample]) -> list[list[Sample]]:
+        if not self._config.separate:
+            return [samples] if samples else []
+        by_role = [[one for one in samples if one.role is role] for role in (Role.SOLVER, Role.PROPOSER)]
+        return [group for group in by_role if group]
+
+    def _descend(self, batch: Sequence[Sample], step: int, tally: "_Tally") -> None:
+        """One step of the optimizer. Gradients add up over micro-batches to those of the whole batch."""
+        rate = self._rate(step)
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        self.model.train()
+        weights = _weights(batch, self._config.average)
+        for rows in _micro_batches(batch, weights, self._config.micro_tokens):
+            self._loss(rows, tally).backward()
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self._config.gradient_clip).item()
+        if not math.isfinite(norm):
+            self._optimizer.zero_grad()
+            raise LearnerError("the gradient is not finite: lower learner.learning_rate (this step was not saved)")
+        self._optimizer.step()
+        self._optimizer.zero_grad()
+        self.model.eval()
+        self.updates += 1
+        tally.add_update(norm, rate)
+
+    def _loss(self, rows: Rows, tally: "_Tally") -> Tensor:
+        logprobs = sampled_logits(self.model, rows, self._temperature)
+        now = chosen(logprobs, rows)
+        gain = surrogate(now, rows, self._config)
+        entropy = -(logprobs.exp() * logprobs).sum(dim=-1)
+        loss = -(gain * rows.weights).sum() - self._config.entropy * (entropy * rows.weights).sum()
+        divergence = None
+        if self._reference is not None and self._config.kl > 0.0:
+            with torch.no_grad():
+                there = chosen(sampled_logits(self._reference, rows, self._temperature), rows)
+            divergence = k3(now, there)
+            loss = loss + self._config.kl * (divergence * rows.weights).sum()
+        tally.add_tokens(rows, loss.detach(), now.detach(), entropy.detach(), divergence, self._config)
+        return loss
+
+    def _rate(self, step: int) -> float:
+        """Up over the first updates, then level or down towards the last step."""
+        up = min(1.0, (self.updates + 1) / max(1, self._config.warmup_steps))
+        done = step / max(1, self._steps)
+        down = {"none": 1.0, "linear": 1.0 - done, "cosine": 0.5 * (1.0 + math.cos(math.pi * done))}
+        return self._config.learning_rate * up * max(down[self._config.decay], 0.0)
+
+    async def publish(self, engine: Engine) -> None:
+        """Let the engine sample with the weights as they are now."""
+        await engine.load(self.weights(), self.version)
+
+    def weights(self) -> Mapping[str, Tensor]:
+        return self.model.state_dict()
+
+    def save(self, folder: Path) -> None:
+        """The optimizer's state; the model is saved beside it, as a Hugging Face directory."""
+        names = {id(weights): name for name, weights in self.model.named_parameters()}
+        tensors = {
+            f"{names[id(weights)]}/{key}": value.contiguous()
+            for weights, state in self._optimizer.state.items()
+            for key, value in state.items()
+        }
+        counts = {"updates": str(self.updates), "version": str(self.version)}
+        save_file(tensors, folder / "optimizer.safetensors", metadata=counts)
+
+    def load(self, folder: Path) -> None:
+        """Go on where `save` left off."""
+        path = folder / "optimizer.safetensors"
+        try:
+            tensors = load_file(path)
+            counts = _metadata(path)
+        except (OSError, SafetensorError) as error:
+            raise LearnerError(f"{path} can't be read: {str(error).splitlines()[0]}") from None
+        parameters = dict(self.model.named_parameters())
+        for key, value in tensors.items():
+            name, _, part = key.rpartition("/")
+            if name not in parameters:
+                raise LearnerError(f"{path} is of another model: it has {name}")
+            self._optimizer.state[parameters[name]][part] = value
+        self.updates, self.version = int(counts["updates"]), int(counts["version"])
+
+    def roll_back(self, checkpoint: Path) -> None:
+        """Take weights and optimizer of an earlier checkpoint; versions go on counting."""
+        updates, version = self.updates, self.version
+        self.model.load_state_dict(load_model(checkpoint / "model")[0].state_dict())
+        self._optimizer.state.clear()
+        if (checkpoint / "optimizer.safetensors").exists():
+            self.load(checkpoint)
+        self.updates, self.version = updates, version + 1
+
+
+def _metadata(path: Path) -> dict[str, str]:
+    with safe_open(path, framework="pt") as file:
+        return dict(file.metadata())
+
+
+def _weights(batch: Sequence[Sample], average: str) -> dict[str, float]:
+    """How much each token of a sample counts, so that all add up to one."""
+    if average == "sequence":
+        return {one.id: 1.0 / (len(batch) * one.trained_tokens) for one in batch}
+    return dict.fromkeys((one.id for one in batch), 1.0 / sum(one.trained_tokens for one in batch))
+
+
+def _split(samples: Sequence[Sample], parts: int, key: int) -> Iterator[list[Sample]]:
+    """Mini-batches of about equal size, by chance."""
+    order = list(samples)
+    if parts > 1:
+        random.Random(key).shuffle(order)
+    size = -(-len(order) // parts)
+    for begin in range(0, len(order), size):
+        yield order[begin : begin + size]
+
+
+def _micro_batches(samples: Sequence[Sample], weights: Mapping[str, float], tokens: int) -> Iterator[Rows]:
+    """Samples of similar length together, at most so many tokens with padding."""
+    batch: list[Sample] = []
+    for one in sorted(samples, key=lambda one: (len(one.token_ids), one.id)):
+        if batch and (len(batch) + 1) * len(one.token_ids) > tokens:
+            yield Rows.of(batch, [weights[each.id] for each in batch])
+            batch = []
+        batch.append(one)
+    if batch:
+        yield Rows.of(batch, [weights[each.id] for each in batch])
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Sums for metrics. Mismatch is that of the first update, before which sampler and learner have equal weights."""
+
+    loss: float = 0.0
+    tokens: int = 0
+    entropy: float = 0.0
+    divergence: float = 0.0
+    clipped: int = 0
+    mismatch: float = 0.0
+    first_tokens: int = 0
+    norms: list[float] = field(default_factory=list)
+    rate: float = 0.0
+
+    def add_tokens(
+        self,
+        rows: Rows,
+        loss: Tensor,
+        now: Tensor,
+        entropy: Tensor,
+        divergence: Tensor | None,
+        config: LearnerConfig,
+    ) -> None:
+        self.loss += loss.item()
+        self.tokens += len(now)
+        self.entropy += entropy.sum().item()
+        ratio = (now - rows.logprobs).exp()
+        up = (ratio > 1.0 + config.clip_high) & (rows.advantages > 0)
+        down = (ratio < 1.0 - config.clip_low) & (rows.advantages < 0)
+        self.clipped += int((up | down).sum().item())
+        if divergence is not None:
+            self.divergence += divergence.detach().sum().item()
+        if not self.norms:
+            self.mismatch += (now - rows.logprobs).abs().sum().item()
+            self.first_tokens += len(now)
+
+    def add_update(self, norm: float, rate: float) -> None:
+        self.norms.append(norm)
+        self.rate = rate
+
+    def metrics(self) -> dict[str, float]:
+        if not self.tokens:
+            return {"updates": 0.0, "tokens": 0.0}
+        return {
+            "updates": float(len(self.norms)),
+            "tokens": float(self.tokens),
+            "loss": self.loss / len(self.norms),
+            "entropy": self.entropy / self.tokens,
+            "kl": self.divergence / self.tokens,
+            "clipped": self.clipped / self.tokens,
+            "mismatch": self.mismatch / self.first_tokens,
+            "gradient": sum(self.norms) / len(self.norms),
+            "learning_rate": self.rate,
+        }

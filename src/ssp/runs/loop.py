@@ -1,0 +1,141 @@
+"""The loop: draw, propose, verify, solve, score, credit, update, record; then the same again, with a better player."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, Protocol
+
+import orjson
+
+from ssp.config import Config
+from ssp.engines.codec import HfCodec
+from ssp.engines.models import save_model
+from ssp.errors import SickRun
+from ssp.evaluate.questions import Question, answer_questions
+from ssp.game.metrics import step_metrics
+from ssp.game.pool import remember
+from ssp.game.samples import make_samples
+from ssp.game.step import Game
+from ssp.learning.torch_learner import TorchLearner
+from ssp.rng import derive
+from ssp.runs.directory import EVALS, METRICS, RunDirectory
+from ssp.runs.health import Alarm, check
+from ssp.runs.seeds import SeedBag
+from ssp.types import Episode, RunState
+
+Scores = dict[str, dict[str, float]]  # by set: accuracy, number of questions, searches
+
+
+class Watcher(Protocol):
+    """Who follows a run: the terminal, a tracker. Must not fail."""
+
+    def step(self, metrics: Mapping[str, Any]) -> None: ...
+
+    def evaluated(self, step: int, scores: Scores) -> None: ...
+
+    def alarm(self, step: int, alarm: Alarm) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A run's parts, put together."""
+
+    config: Config
+    run: RunDirectory
+    game: Game
+    learner: TorchLearner
+    seeds: SeedBag
+    questions: Mapping[str, Sequence[Question]]  # held out, by set
+    watcher: Watcher
+
+    async def go(self, state: RunState) -> RunState:
+        """Play until all steps are done. Every step ends on disk; whatever is cut off has not happened."""
+        await self.learner.publish(self.game.agent.engine)
+        if state.step == 0:
+            await self.evaluate(state.step, self.config.eval.questions)
+        while state.step < self.config.steps:
+            state = await self.step(state)
+        return state
+
+    async def step(self, state: RunState) -> RunState:
+        began = perf_counter()
+        key = derive(self.config.seed, "step", state.step)
+        episodes = await self.game.step(self.seeds.of_step(state.step), state.pool, state.step, key)
+        played = perf_counter()
+        samples, baselines = make_samples(episodes, self.config, state.step, state.baselines)
+        learned = self.learner.update(samples, state.step)
+        await self.learner.publish(self.game.agent.engine)
+        updated = perf_counter()
+        after = self._after(state, episodes, baselines)
+        seconds = {"seconds/play": played - began, "seconds/update": updated - played}
+        update = {f"update/{name}": value for name, value in learned.items()}
+        metrics = {
+            "step": state.step,
+            "steps": self.config.steps,
+            **step_metrics(episodes),
+            **update,
+            "pool/size": len(after.pool),
+            **seconds,
+        }
+        self.run.record(episodes, metrics)
+        self.watcher.step(metrics)
+        await self._mind_health(state.step)
+        await self._evaluate_if_due(after.step)
+        self._checkpoint_if_due(replace(after, policy_version=self.learner.version))
+        return after
+
+    def _after(self, state: RunState, episodes: Sequence[Episode], baselines: Mapping[str, float]) -> RunState:
+        fresh = [episode.problem for episode in episodes if episode.valid and not episode.pooled and episode.problem]
+        results = {
+            episode.problem.id: (sum(one.correct is True for one in judged), len(judged))
+            for episode in episodes
+            if episode.problem and (judged := [one for one in episode.attempts if one.correct is not None])
+        }
+        return replace(
+            state,
+            step=state.step + 1,
+            cursor=state.cursor + self.config.game.seeds,
+            policy_version=self.learner.version,
+            pool=remember(state.pool, fresh, results, state.step, self.config.pool),
+            baselines=baselines,
+        )
+
+    async def _mind_health(self, step: int) -> None:
+        """Warn, stop, or take the weights back to before the run fell sick (steps go on, so the games are others)."""
+        for alarm in check(list(self.run.lines(METRICS)), self.config.health):
+            self.watcher.alarm(step, alarm)
+            if alarm.action == "stop":
+                raise SickRun(f"stopped at step {step}: {alarm}")
+            if alarm.action == "roll-back":
+                self.learner.roll_back(self.run.healthy_checkpoint(self.config.health.window))
+                await self.learner.publish(self.game.agent.engine)
+
+    async def _evaluate_if_due(self, step: int) -> None:
+        if step == self.config.steps:
+            await self.evaluate(step, self.config.eval.questions)
+        elif self.config.eval.every and step % self.config.eval.every == 0:
+            await self.evaluate(step, self.config.eval.questions_between)
+
+    async def evaluate(self, step: int, count: int) -> None:
+        """Held-out questions, answered greedily by the same agent that plays."""
+        began = perf_counter()
+        scores: Scores = {}
+        for name, questions in self.questions.items():
+            answered = await answer_questions(self.game.agent, questions[:count], seed=self.config.seed)
+            if answered:
+                searches = sum(len(one.trajectory.searches) for one in answered) / len(answered)
+                accuracy = sum(one.correct for one in answered) / len(answered)
+                scores[name] = {"accuracy": accuracy, "n": len(answered), "searches": searches}
+        record = {"step": step, "sets": scores, "seconds": perf_counter() - began}
+        self.run.append(EVALS, [orjson.dumps(record)])
+        self.watcher.evaluated(step, scores)
+
+    def _checkpoint_if_due(self, state: RunState) -> None:
+        if state.step % self.config.checkpoint.every and state.step != self.config.steps:
+            return
+        with self.run.new_checkpoint(state) as folder:
+            codec = self.game.agent.codec
+            assert isinstance(codec, HfCodec)
+            save_model(self.learner.model, codec, folder / "model")
+            self.learner.save(folder)
+        self.run.prune(max(self.config.checkpoint.keep, self.config.health.window + 1))

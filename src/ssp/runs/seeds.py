@@ -1,0 +1,47 @@
+"""Drawing seeds: which answers are proposed for in which step. Depends on the run's seed and the step only."""
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+from ssp.errors import ConfigError
+from ssp.rng import python_random
+from ssp.types import Seed
+
+
+class SeedBag:
+    """Seeds by the hops that they ask for. `shares` says how often 1, 2, … hops are drawn; without it, as they come."""
+
+    def __init__(self, seeds: Sequence[Seed], shares: Sequence[float] | None, seed: int) -> None:
+        if not seeds:
+            raise ConfigError("there are no seeds to propose for")
+        self._seed = seed
+        self._by_hops: defaultdict[int, list[Seed]] = defaultdict(list)
+        for one in seeds:
+            self._by_hops[one.hops].append(one)
+        counts = {hops: float(len(some)) for hops, some in sorted(self._by_hops.items())}
+        self._shares = counts if shares is None else {n: s for n, s in enumerate(shares, 1) if s > 0.0}
+        for hops in self._shares:
+            if hops not in self._by_hops:
+                raise ConfigError(f"game.hops asks for {hops} hops, but no seed does; there are {sorted(counts)}")
+
+    def of_step(self, step: int) -> Callable[[int, int], list[Seed]]:
+        """Draws for a step: so many seeds in this round, none that an earlier round of the step has drawn."""
+        taken: set[str] = set()
+
+        def draw(count: int, number: int) -> list[Seed]:
+            drawn = self._draw(count, python_random(self._seed, "seeds", step, number), taken)
+            taken.update(one.id for one in drawn)
+            return drawn
+
+        return draw
+
+    def _draw(self, count: int, rng: random.Random, taken: set[str]) -> list[Seed]:
+        """As many as there are that are not taken yet, in the shares that are wanted."""
+        wanted = rng.choices(list(self._shares), list(self._shares.values()), k=max(count, 0))
+        drawn: list[Seed] = []
+        for hops in self._shares:
+            free = [one for one in self._by_hops[hops] if one.id not in taken]
+            drawn += rng.sample(free, min(wanted.count(hops), len(free)))
+        rng.shuffle(drawn)
+        return drawn

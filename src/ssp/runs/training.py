@@ -1,0 +1,99 @@
+"""Putting a run together, from its directory, and letting it go."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ssp.config import Config
+from ssp.engines.models import load_model
+from ssp.errors import ConfigError
+from ssp.evaluate.questions import Question, read_questions
+from ssp.game.step import Game
+from ssp.game.verify import Verifier
+from ssp.learning.torch_learner import TorchLearner
+from ssp.runs.directory import RunDirectory
+from ssp.runs.ground import FIRST_CHECKPOINT
+from ssp.runs.loop import Loop, Watcher
+from ssp.runs.players import make_agent, read_run_config, read_seeds
+from ssp.runs.seeds import SeedBag
+from ssp.search.index import open_index
+from ssp.types import RunState
+
+
+async def train(path: Path, watcher: Watcher, steps: int | None = None) -> RunState:
+    """Play a prepared run to its end, or go on with it from its newest checkpoint.
+
+    `steps` lets a run go on longer than it was configured for.
+    """
+    config = read_run_config(path)
+    if steps is not None:
+        config = config.model_copy(update={"steps": steps})
+    with RunDirectory.locked(path) as run:
+        state, checkpoint = run.restore(config.seed)
+        if state.step >= config.steps:
+            return state
+        loop = assemble(config, run, checkpoint, watcher)
+        try:
+            return await loop.go(state)
+        finally:
+            await loop.game.agent.engine.close()
+            await loop.game.agent.searcher.close()
+
+
+def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watcher) -> Loop:
+    """All parts, in the state of a checkpoint."""
+    _refuse(config)
+    agent = make_agent(config, checkpoint / "model", open_index(run.path / "index", compiled=False))
+    start = run.path / FIRST_CHECKPOINT / "model"
+    model, _ = load_model(checkpoint / "model")
+    reference = load_model(start)[0].eval() if config.learner.kl > 0.0 else None
+    learner = TorchLearner(
+        model, config.learner, steps=config.steps, temperature=config.game.temperature, reference=reference
+    )
+    if (checkpoint / "optimizer.safetensors").exists():
+        learner.load(checkpoint)
+    reader = agent if config.verify.reader == "policy" else make_agent(config, start, agent.searcher)
+    game = Game(agent, Verifier(reader, config.verify), config)
+    return Loop(config, run, game, learner, _seeds(config, run.path), held_out(run.path), watcher)
+
+
+def _seeds(config: Config, run: Path) -> SeedBag:
+    file = run / "world" / "seeds.jsonl"
+    if not file.exists():
+        raise ConfigError("self-play on documents of one's own needs seeds, which this version can't mine: set steps=0")
+    return SeedBag(read_seeds(file), config.game.hops, config.seed)
+
+
+def held_out(run: Path) -> Mapping[str, list[Question]]:
+    """The world's evaluation questions, by set."""
+    file = run / "world" / "questions.jsonl"
+    sets: dict[str, list[Question]] = {}
+    for one in read_questions(file) if file.exists() else ():
+        sets.setdefault(f"world-{one.hops}", []).append(one)
+    return dict(sorted(sets.items()))
+
+
+def _refuse(config: Config) -> None:
+    """Settings that contradict one another."""
+    if config.credit.proposer == "grpo" and config.game.proposals == 1:
+        raise ConfigError("credit.proposer=grpo compares the proposals for one seed: set game.proposals to 2 or more")
+    if config.credit.solver == "grpo" and config.game.attempts == 1:
+        raise ConfigError("credit.solver=grpo compares the attempts at one problem: set game.attempts to 2 or more")
+
+
+def summary(path: Path) -> dict[str, Any]:
+    """Before and after, from the run's logs."""
+    run = RunDirectory(path)
+    evals = list(run.lines("evals.jsonl"))
+    metrics = list(run.lines("metrics.jsonl"))
+    totals: dict[str, int] = {}
+    for record in metrics:
+        for name, value in record.items():
+            if name.startswith("funnel/"):
+                totals[name.removeprefix("funnel/")] = totals.get(name.removeprefix("funnel/"), 0) + int(value)
+    return {
+        "run": str(run.path),
+        "steps": len(metrics),
+        "eval": {"start": evals[0]["sets"] if evals else {}, "final": evals[-1]["sets"] if evals else {}},
+        "funnel": totals,
+    }
