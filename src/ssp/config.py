@@ -101,7 +101,10 @@ class GameConfig(Section):
     roles: Literal["both", "solver", "proposer"] = Field("both", description="Whose trajectories are learned from.")
     solver_first: int = Field(0, ge=0, description="First steps in which only the solver learns.")
     hops: tuple[float, ...] | None = Field(
-        None, strict=False, description="Shares of seeds that ask for 1, 2, … hops; without it as they come."
+        None,
+        min_length=1,
+        strict=False,
+        description="Shares of seeds that ask for 1, 2, … hops; without it as they come.",
     )
 
 
@@ -212,6 +215,11 @@ class HealthConfig(Section):
     nothing_to_learn: Action = Field("warn", description="No group of attempts has different rewards.")
     mismatch: Action = Field("warn", description="Sampler and learner disagree about probabilities.")
 
+    @property
+    def checkpoints_needed(self) -> int:
+        """To roll back there must be one from before the window."""
+        return self.window + 1 if "roll-back" in self.model_dump().values() else 0
+
 
 class Config(Section):
     """Everything a run is made from."""
@@ -260,6 +268,10 @@ def _check_whole(config: Config) -> None:
     """What no single setting can know."""
     if (config.search.kind == "http") != (config.search.url is not None):
         raise ConfigError("search.kind=http and search.url=ADDRESS go together: set both or neither")
+    if config.credit.proposer == "grpo" and config.game.proposals == 1:
+        raise ConfigError("credit.proposer=grpo compares the proposals for one seed: set game.proposals to 2 or more")
+    if config.credit.solver == "grpo" and config.game.attempts == 1:
+        raise ConfigError("credit.solver=grpo compares the attempts at one problem: set game.attempts to 2 or more")
 
 
 def preset_names() -> list[str]:

@@ -94,6 +94,9 @@ def test_train_on_a_folder_of_documents(ssp: Run, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("# Oakmere\n\nOakmere is a town on the Velbeck.")
     (tmp_path / "notes" / "b.md").write_text("# Mira\n\nMira was born in Oakmere in 1843.")
+    refused = ssp("train", *SMALL_RUN, "--set", "corpus=notes", "--out", "run")
+    assert refused.stderr.splitlines()[-1].endswith("set steps=0")
+    assert not (tmp_path / "run").exists()
     good(ssp("train", *QUICK, "--set", "corpus=notes", "--out", "run"))
     assert "a.md" in good(ssp("search", "run/index", "Velbeck"))
 
@@ -149,6 +152,13 @@ MISTAKES = [
     (["play", "taken", "--attempts", "0"], "at least 1"),
     (["train", "--set", "world.article=200"], "did you mean 'world.articles'?"),
     (["train", "--set", "corpus=absent"], "no corpus at absent"),
+    (["train", "--set", "credit.proposer=grpo"], "set game.proposals to 2 or more"),
+    (["train", "--set", "game.attempts=1"], "set game.attempts to 2 or more"),
+    (["train", "--set", "game.hops=[]"], "setting game.hops"),
+    (["train", "--resume"], "there is no run in runs/ to go on with"),
+    (["train", "--resume", "--out", "absent"], "absent has no readable config.json"),
+    (["train", "--resume", "--set", "seed=1"], "only --set steps=N can be changed"),
+    (["train", "--init", "absent"], "no Hugging Face model directory"),
     (["train", "--out", "taken"], "exists already"),
     (["train", "--set", "search.kind=http", "--set", "search.url=http://127.0.0.1:9"], "embedded"),
 ]

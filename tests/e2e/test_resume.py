@@ -1,4 +1,4 @@
-"""A run that is killed and resumed should be the run that was not; its weights still differ at times, by last bits."""
+"""A run that is killed and resumed is the run that was not."""
 
 import json
 import shutil
@@ -31,7 +31,6 @@ def weights(run: Path) -> bytes:
     return (newest / "model" / "model.safetensors").read_bytes() + (newest / "optimizer.safetensors").read_bytes()
 
 
-@pytest.mark.xfail(strict=False, reason="weights differ in their last bits in some runs; the cause is not found yet")
 @pytest.mark.parametrize("kills", [1, 3])
 def test_kill_and_resume(ssp: Run, tmp_path: Path, kills: int) -> None:
     prepared = ssp("train", *(part for one in SETTINGS for part in ("--set", one)), "--out", "whole")

@@ -47,6 +47,11 @@ def test_each_alarm_rings_alone_and_says_what_to_do(name: str) -> None:
     assert check(history, HealthConfig.model_validate({name: "ignore"})) == []
 
 
+def test_older_checkpoints_are_needed_for_rolling_back_only() -> None:
+    assert HealthConfig().checkpoints_needed == 0
+    assert HealthConfig(duplicates="roll-back", window=7).checkpoints_needed == 8
+
+
 def test_one_bad_step_is_not_a_sickness() -> None:
     assert check([HEALTHY] * 10 + [HEALTHY | {"solver/searches": 0.0}], HealthConfig()) == []
 

@@ -17,9 +17,6 @@ def load_model(path: str | Path, *, dtype: torch.dtype = torch.float32) -> tuple
         model = AutoModelForCausalLM.from_pretrained(str(path), dtype=dtype)
     except (OSError, ValueError) as error:
         raise DataError(f"no model at {path}: {str(error).splitlines()[0]}") from None
-    with torch.no_grad():
-        for weights in model.parameters():  # into memory of torch's own alignment: products may round by it
-            weights.data = weights.data.clone()
     return model, HfCodec.load(path)
 
 

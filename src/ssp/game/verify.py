@@ -1,7 +1,7 @@
 """Verification: is this question sound? Cheap gates first, then readers who see only the proposer's documents."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ssp.agents.agent import SearchAgent, Task
 from ssp.config import VerifyConfig
@@ -99,7 +99,7 @@ class Verifier:
         shuffled = list(docs)
         python_random(key, purpose).shuffle(shuffled)
         task = reading_task(f"{problem.id}/{purpose}", problem.question, shuffled, self.reader, derive(key, purpose))
-        return await self.reader.run(task if not temperature else _warm(task, temperature))
+        return await self.reader.run(replace(task, temperature=temperature))
 
 
 def reading_task(task_id: str, question: str, docs: Sequence[Doc], reader: SearchAgent, key: int) -> Task:
@@ -107,10 +107,6 @@ def reading_task(task_id: str, question: str, docs: Sequence[Doc], reader: Searc
     shown = "\n".join(reader.prompts.show(tuple(docs)))
     fields: dict[str, str | int] = {"question": question, "documents": shown}
     return Task(task_id, Role.ANSWERER, fields, seed=derive(key, "reader"), temperature=0.0)
-
-
-def _warm(task: Task, temperature: float) -> Task:
-    return Task(task.id, task.role, task.fields, task.seed, temperature)
 
 
 def _is_right(reading: Trajectory, problem: Problem) -> bool:

@@ -4,8 +4,17 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol, TypeVar
 
 import torch
+
+
+class _HasTokens(Protocol):
+    @property
+    def token_ids(self) -> tuple[int, ...]: ...
+
+
+T = TypeVar("T", bound=_HasTokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +34,19 @@ def bucketed(rows: Iterable[Row], tokens: int, window: int, rng: random.Random) 
     """
     stream = iter(rows)
     while block := sorted(islice(stream, window), key=lambda row: len(row.token_ids)):
-        batches: list[list[Row]] = [[]]
-        for row in block:
-            if batches[-1] and (len(batches[-1]) + 1) * len(row.token_ids) > tokens:
-                batches.append([])
-            batches[-1].append(row)
+        batches = together(block, tokens)
         rng.shuffle(batches)
         yield from batches
+
+
+def together(ordered: Sequence[T], tokens: int) -> list[list[T]]:
+    """Batches of at most `tokens` tokens with padding, from what is ordered by length. What is too long goes alone."""
+    batches: list[list[T]] = []
+    for one in ordered:
+        if not batches or (len(batches[-1]) + 1) * len(one.token_ids) > tokens:
+            batches.append([])
+        batches[-1].append(one)
+    return batches
 
 
 def padded(rows: Sequence[Row]) -> tuple[torch.Tensor, torch.Tensor]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import PreTrainedModel
@@ -15,10 +15,13 @@ from transformers import PreTrainedModel
 from ssp.config import LearnerConfig
 from ssp.engines.models import load_model
 from ssp.errors import LearnerError
+from ssp.learning.batches import together
 from ssp.learning.objective import Rows, chosen, k3, sampled_logits, surrogate
 from ssp.protocols import Engine
 from ssp.rng import derive
 from ssp.types import Role, Sample
+
+_COUNTS = "updates and version"
 
 
 class TorchLearner:
@@ -120,16 +123,16 @@ class TorchLearner:
             for weights, state in self._optimizer.state.items()
             for key, value in state.items()
         }
-        counts = {"updates": str(self.updates), "version": str(self.version)}
-        save_file(tensors, folder / "optimizer.safetensors", metadata=counts)
+        tensors[_COUNTS] = torch.tensor([self.updates, self.version])  # as metadata they would be written in any order
+        save_file(tensors, folder / "optimizer.safetensors")
 
     def load(self, folder: Path) -> None:
         """Go on where `save` left off."""
         path = folder / "optimizer.safetensors"
         try:
             tensors = load_file(path)
-            counts = _metadata(path)
-        except (OSError, SafetensorError) as error:
+            self.updates, self.version = tensors.pop(_COUNTS).tolist()
+        except (OSError, SafetensorError, KeyError) as error:
             raise LearnerError(f"{path} can't be read: {str(error).splitlines()[0]}") from None
         parameters = dict(self.model.named_parameters())
         for key, value in tensors.items():
@@ -137,7 +140,6 @@ class TorchLearner:
             if name not in parameters:
                 raise LearnerError(f"{path} is of another model: it has {name}")
             self._optimizer.state[parameters[name]][part] = value
-        self.updates, self.version = int(counts["updates"]), int(counts["version"])
 
     def roll_back(self, checkpoint: Path) -> None:
         """Take weights and optimizer of an earlier checkpoint; versions go on counting."""
@@ -147,11 +149,6 @@ class TorchLearner:
         if (checkpoint / "optimizer.safetensors").exists():
             self.load(checkpoint)
         self.updates, self.version = updates, version + 1
-
-
-def _metadata(path: Path) -> dict[str, str]:
-    with safe_open(path, framework="pt") as file:
-        return dict(file.metadata())
 
 
 def _weights(batch: Sequence[Sample], average: str) -> dict[str, float]:
@@ -172,15 +169,9 @@ def _split(samples: Sequence[Sample], parts: int, key: int) -> Iterator[list[Sam
 
 
 def _micro_batches(samples: Sequence[Sample], weights: Mapping[str, float], tokens: int) -> Iterator[Rows]:
-    """Samples of similar length together, at most so many tokens with padding."""
-    batch: list[Sample] = []
-    for one in sorted(samples, key=lambda one: (len(one.token_ids), one.id)):
-        if batch and (len(batch) + 1) * len(one.token_ids) > tokens:
-            yield Rows.of(batch, [weights[each.id] for each in batch])
-            batch = []
-        batch.append(one)
-    if batch:
-        yield Rows.of(batch, [weights[each.id] for each in batch])
+    ordered = sorted(samples, key=lambda one: (len(one.token_ids), one.id))
+    for batch in together(ordered, tokens):
+        yield Rows.of(batch, [weights[one.id] for one in batch])
 
 
 @dataclass(slots=True)

@@ -52,6 +52,10 @@ def prepare(config: Config, run: Path, progress: Progress) -> Ground:
             encoder=EncoderEntry(model=config.search.encoder, dimensions=0),
             progress=progress,
         )
+        if config.corpus != "world" and config.steps > 0:
+            raise ConfigError(
+                "self-play on one's own documents needs seeds, which this version can't mine: set steps=0"
+            )
         shutil.copytree(_starting_model(config, scratch / "index", progress), scratch / FIRST_CHECKPOINT / "model")
     world = run / "world" if config.corpus == "world" else None
     return Ground(run, run / "index", world, manifest.documents)

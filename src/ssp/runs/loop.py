@@ -138,4 +138,4 @@ class Loop:
             assert isinstance(codec, HfCodec)
             save_model(self.learner.model, codec, folder / "model")
             self.learner.save(folder)
-        self.run.prune(max(self.config.checkpoint.keep, self.config.health.window + 1))
+        self.run.prune(max(self.config.checkpoint.keep, self.config.health.checkpoints_needed))

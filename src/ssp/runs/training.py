@@ -6,7 +6,6 @@ from typing import Any
 
 from ssp.config import Config
 from ssp.engines.models import load_model
-from ssp.errors import ConfigError
 from ssp.evaluate.questions import Question, read_questions
 from ssp.game.step import Game
 from ssp.game.verify import Verifier
@@ -42,7 +41,6 @@ async def train(path: Path, watcher: Watcher, steps: int | None = None) -> RunSt
 
 def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watcher) -> Loop:
     """All parts, in the state of a checkpoint."""
-    _refuse(config)
     agent = make_agent(config, checkpoint / "model", open_index(run.path / "index", compiled=False))
     start = run.path / FIRST_CHECKPOINT / "model"
     model, _ = load_model(checkpoint / "model")
@@ -54,14 +52,8 @@ def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watch
         learner.load(checkpoint)
     reader = agent if config.verify.reader == "policy" else make_agent(config, start, agent.searcher)
     game = Game(agent, Verifier(reader, config.verify), config)
-    return Loop(config, run, game, learner, _seeds(config, run.path), held_out(run.path), watcher)
-
-
-def _seeds(config: Config, run: Path) -> SeedBag:
-    file = run / "world" / "seeds.jsonl"
-    if not file.exists():
-        raise ConfigError("self-play on documents of one's own needs seeds, which this version can't mine: set steps=0")
-    return SeedBag(read_seeds(file), config.game.hops, config.seed)
+    seeds = SeedBag(read_seeds(run.path / "world" / "seeds.jsonl"), config.game.hops, config.seed)
+    return Loop(config, run, game, learner, seeds, held_out(run.path), watcher)
 
 
 def held_out(run: Path) -> Mapping[str, list[Question]]:
@@ -71,14 +63,6 @@ def held_out(run: Path) -> Mapping[str, list[Question]]:
     for one in read_questions(file) if file.exists() else ():
         sets.setdefault(f"world-{one.hops}", []).append(one)
     return dict(sorted(sets.items()))
-
-
-def _refuse(config: Config) -> None:
-    """Settings that contradict one another."""
-    if config.credit.proposer == "grpo" and config.game.proposals == 1:
-        raise ConfigError("credit.proposer=grpo compares the proposals for one seed: set game.proposals to 2 or more")
-    if config.credit.solver == "grpo" and config.game.attempts == 1:
-        raise ConfigError("credit.solver=grpo compares the attempts at one problem: set game.attempts to 2 or more")
 
 
 def summary(path: Path) -> dict[str, Any]:
