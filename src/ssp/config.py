@@ -67,7 +67,7 @@ class ModelConfig(Section):
 class WarmupConfig(Section):
     """The stand-in for pre-training that makes the generated model; other models are taken as they are."""
 
-    steps: int = Field(1150, ge=1, description="Optimizer steps of the warm-up.")
+    steps: int = Field(1250, ge=1, description="Optimizer steps of the warm-up.")
     cache: str = Field("~/.cache/ssp", min_length=1, description="Where warmed-up models are kept for later runs.")
 
 
@@ -149,6 +149,9 @@ class CreditConfig(Section):
     deviation: bool = Field(False, description="GRPO: divide by the deviation of the group.")
     memory: float = Field(0.9, ge=0.0, lt=1.0, description="How slowly running means move.")
     proposer_weight: float = Field(1.0, ge=0.0, description="By what the proposer's advantages are multiplied.")
+    balance: float = Field(
+        1.0, ge=1.0, description="Solver: up to this factor, rarer hop counts weigh more, so that all weigh the same."
+    )
     drop_equal: bool = Field(True, description="Leave out groups of attempts whose rewards are all equal.")
 
 

@@ -13,9 +13,9 @@ from ssp.worlds.world import WorldSettings
 from ssp.worlds.write import write_world
 
 GOLDEN = {
-    1: "67324759ddbc7827c872434ec45ec35a",
-    2: "a18234d1fdb8cfbe1ad7a73782c23d76",
-    3: "621b4ade8139b36c2836d4f155851c2e",
+    1: "8d190b4649f8e607becd59fcc00aa04f",
+    2: "f66bcc192ed6d5ea6c38095ea1b09de0",
+    3: "71930efaa6232761b0e795fb15ed629b",
 }
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ssp.config import CreditConfig, RewardConfig
-from ssp.game.credit import METHODS, Scored, give_credit
+from ssp.game.credit import METHODS, Scored, balanced, give_credit
 from ssp.game.reward import SHAPES, proposer_reward
 from ssp.types import Outcome, Verdict
 
@@ -113,3 +113,22 @@ def test_everyone_gets_a_finite_advantage(batch: list[Scored], method: str) -> N
     advantages, after = give_credit(batch, method, CreditConfig(), "solver", {})
     assert set(advantages) == {one.id for one in batch}
     assert all(math.isfinite(value) for value in [*advantages.values(), *after.values()])
+
+
+def test_balanced_hop_counts_weigh_the_same_up_to_a_limit() -> None:
+    scored = [*(Scored(f"{n}", "g1", 1, 0.0) for n in range(4)), Scored("x", "g2", 2, 0.0), Scored("y", "g2", 2, 0.0)]
+    plain = {"0": 1.0, "1": -1.0, "2": 1.0, "3": -1.0, "x": 0.5, "y": -0.5}
+    assert balanced(scored, plain, 1.0) == plain
+    assert balanced(scored, plain, 3.0) == plain | {"x": 1.5, "y": -1.5}
+    assert balanced(scored, plain, 9.0) == plain | {"x": 2.0, "y": -2.0}
+    nothing = dict.fromkeys(plain, 0.0)
+    assert balanced(scored, nothing, 9.0) == nothing
+
+
+@given(scored_batches, st.floats(1.0, 10.0))
+def test_balancing_keeps_signs_and_only_ever_adds_weight(scored: list[Scored], most: float) -> None:
+    plain, _ = give_credit(scored, "grpo", CreditConfig(), "solver", {})
+    for name, value in balanced(scored, plain, most).items():
+        assert value * plain[name] >= 0.0
+        assert abs(plain[name]) <= abs(value) * (1 + 1e-9)
+        assert abs(value) <= abs(plain[name]) * most * (1 + 1e-9)

@@ -1,7 +1,9 @@
 """Gates, verification, and one whole game played by scripts."""
 
 import asyncio
+import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +14,7 @@ from ssp.config import VerifyConfig, load_config
 from ssp.engines.scripted import ByteCodec, ScriptedEngine
 from ssp.errors import EngineError
 from ssp.game.gates import cheap_checks
+from ssp.game.metrics import truth_metrics
 from ssp.game.samples import make_samples
 from ssp.game.step import Game
 from ssp.game.verify import Verifier
@@ -32,6 +35,10 @@ from ssp.types import (
     Status,
     Trajectory,
 )
+from ssp.worlds.facts import Facts
+from ssp.worlds.oracle import Oracle
+from ssp.worlds.questions import answers, sample_chains, word_question
+from ssp.worlds.world import World, WorldSettings
 
 MIRA = Doc("d1", "Mira Dolven", "Mira Dolven was born in Dunford.")
 OTHER = Doc("d2", "Tova Navan", "Tova Navan was born in Elwick.")
@@ -106,6 +113,19 @@ def test_a_question_that_the_reader_can_not_answer_is_not_played() -> None:
     assert list(played.rewards.values()) == [0.0]
 
 
+def test_the_oracle_measures_what_passed() -> None:
+    world = World(WorldSettings(articles=200))
+    chain = sample_chains(world, world.train, 1, 1)[0]
+    played = game("<answer>Dunford</answer>", lambda: "<answer>Dunford</answer>")
+    assert played.problem is not None
+    asked = replace(played.problem, question=word_question(world, chain, random.Random(0)))
+    true = replace(played, problem=replace(asked, answer=answers(world, chain)[0]))
+    false = replace(played, problem=replace(asked, answer="Nobody"))
+    rejected = game("<answer>unknown</answer>", lambda: "")
+    share = truth_metrics([true, false, rejected], Oracle(Facts.of(world)))
+    assert share == {"true": 0.5, f"hops/{played.seed.hops}/true": 0.5}
+
+
 def test_attempts_in_an_outage_are_not_judged() -> None:
     def down() -> str:
         raise EngineError("out of memory")
@@ -151,7 +171,7 @@ def test_pooled_problems_fill_the_batch_and_train_the_solver_only() -> None:
     codec = ByteCodec()
     engine = ScriptedEngine(codec, lambda _: "<answer>Dunford</answer>")
     agent = SearchAgent(engine, codec, StaticSearcher({}), PROTOCOLS["search-r1"], prompt_set("en"))
-    config = load_config(overrides=["game.seeds=2", "game.hops=[1.0]", "game.attempts=3"])
+    config = load_config(overrides=["game.seeds=2", "game.hops=[1.0]", "game.attempts=3", "pool.fill=reset"])
     bag = SeedBag([Seed("s1", "A"), Seed("s2", "B")], config.game.hops, 0)
     pool = (PoolEntry(problem, added_step=1, last_step=1),)
     game = Game(agent, Verifier(agent, config.verify), config)
@@ -166,7 +186,7 @@ def test_pooled_problems_fill_the_batch_and_train_the_solver_only() -> None:
 def test_who_learns_from_what() -> None:
     answers = iter(["Dunford", "Elwick", "Elwick", "Elwick"])
     played = game("<answer>Dunford</answer>", lambda: f"<answer>{next(answers)}</answer>")
-    both = load_config(overrides=["credit.proposer=reinforce"])
+    both = load_config(overrides=["credit.proposer=reinforce", "credit.deviation=false"])
     samples, _ = make_samples([played], both, 0, {})
     assert [one.role for one in samples] == [Role.PROPOSER, *[Role.SOLVER] * 4]
     assert [max(one.advantages, key=abs) for one in samples] == [0.75, 0.75, -0.25, -0.25, -0.25]

@@ -94,7 +94,7 @@ def test_the_reader_stops_where_the_documents_stop(sibling: WorldLibrary) -> Non
     assert "<answer>unknown</answer>" in read(puzzle, both[:1], "unknown")
     assert puzzle.facts[0].note in read(puzzle, both[:1], "unknown")
     assert "is unknown." in read(puzzle, both[:1], "unknown")
-    assert read(puzzle, [], "unknown").startswith("<think>1 of 2: ")
+    assert read(puzzle, [], "unknown").startswith("<think>2: ")
 
 
 def test_lessons_are_what_agents_see_and_repeat_exactly(sibling: WorldLibrary, codec: HfCodec) -> None:

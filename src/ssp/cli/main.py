@@ -16,7 +16,7 @@ from ssp.errors import SspError
 from ssp.threads import wait_calmly
 
 COMMANDS = {
-    "train": "Prepare a run: corpus, index, warmed-up model. (Self-play itself comes with a later version.)",
+    "train": "Train a search agent by self-play; gives a run directory.",
     "ask": "Answer a question, and show the searches and the passages used.",
     "play": "Play one linked game: proposal, verdict, attempts, rewards.",
     "world": "Write a generated world: corpus, seeds, held-out questions, facts.",

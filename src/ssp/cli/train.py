@@ -131,6 +131,7 @@ class _Lines:
         note(
             f"step {metrics['step'] + 1}/{metrics['steps']}"
             + part("valid", "valid", ".0%")
+            + part("true", "true", ".0%")
             + part("solved", "solver/reward_fresh", ".0%")
             + part("hops", "proposer/hops_valid", ".2f")
             + part("searches", "solver/searches", ".2f")

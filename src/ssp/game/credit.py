@@ -39,6 +39,24 @@ def give_credit(
     return METHODS[method](scored, config, role, baselines)
 
 
+def balanced(scored: Sequence[Scored], advantages: Advantages, most: float) -> Advantages:
+    """The advantages, scaled so that every hop count weighs the same in the update; by at most a factor of `most`.
+
+    One-hop problems are solved first and most often. Unbalanced, what they teach washes out the rare successes with
+    longer chains.
+    """
+    totals: dict[int, float] = {}
+    for hops in {one.hops for one in scored}:
+        total = fsum(abs(advantages[one.id]) for one in scored if one.hops == hops)
+        if total > 0.0:
+            totals[hops] = total
+    if not totals:
+        return advantages
+    level = max(totals.values())
+    factors = {hops: min(most, level / total) for hops, total in totals.items()}
+    return {one.id: advantages[one.id] * factors.get(one.hops, 1.0) for one in scored}
+
+
 def grpo(
     scored: Sequence[Scored], config: CreditConfig, role: str, baselines: Baselines
 ) -> tuple[Advantages, dict[str, float]]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from ssp.types import Episode, Outcome, Trajectory
+from ssp.worlds.oracle import Oracle, Truth
 
 Metrics = dict[str, float]
 
@@ -49,6 +50,17 @@ def step_metrics(episodes: Sequence[Episode]) -> Metrics:
     metrics |= _by_hops(fresh)
     metrics |= {f"endings/{name}": count for name, count in _endings([*proposals, *solutions]).items()}
     return {name: value for name, value in metrics.items() if value == value}
+
+
+def truth_metrics(episodes: Sequence[Episode], oracle: Oracle) -> Metrics:
+    """What share of the questions that passed verification is true, by the oracle. Nobody learns from it."""
+    judged: defaultdict[str, list[bool]] = defaultdict(list)
+    for episode in episodes:
+        if episode.valid and not episode.pooled and episode.problem is not None:
+            true = oracle.judge(episode.problem.question, episode.problem.answer) is Truth.TRUE
+            judged["true"].append(true)
+            judged[f"hops/{episode.seed.hops}/true"].append(true)
+    return {name: _mean(values) for name, values in sorted(judged.items())}
 
 
 def _by_hops(fresh: Sequence[Episode]) -> Metrics:

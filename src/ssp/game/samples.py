@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from ssp.config import Config
-from ssp.game.credit import Scored, give_credit
+from ssp.game.credit import Scored, balanced, give_credit
 from ssp.types import Episode, Role, Sample, Trajectory
 
 
@@ -30,6 +30,8 @@ def make_samples(
         weight = 1.0 if role is Role.SOLVER else config.credit.proposer_weight
         scored = list(_scored(episodes, role, config))
         advantages, means = give_credit(scored, method, config.credit, role.value, baselines)
+        if role is Role.SOLVER:
+            advantages = balanced(scored, advantages, config.credit.balance)
         after |= means
         samples += [
             _sample(trajectories[one.id], one.group, weight * advantages[one.id])

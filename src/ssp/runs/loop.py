@@ -12,7 +12,7 @@ from ssp.engines.codec import HfCodec
 from ssp.engines.models import save_model
 from ssp.errors import SickRun
 from ssp.evaluate.questions import Question, answer_questions
-from ssp.game.metrics import step_metrics
+from ssp.game.metrics import step_metrics, truth_metrics
 from ssp.game.pool import remember
 from ssp.game.samples import make_samples
 from ssp.game.step import Game
@@ -22,6 +22,7 @@ from ssp.runs.directory import EVALS, METRICS, RunDirectory
 from ssp.runs.health import Alarm, check
 from ssp.runs.seeds import SeedBag
 from ssp.types import Episode, RunState
+from ssp.worlds.oracle import Oracle
 
 Scores = dict[str, dict[str, float]]  # by set: accuracy, number of questions, searches
 
@@ -47,6 +48,7 @@ class Loop:
     seeds: SeedBag
     questions: Mapping[str, Sequence[Question]]  # held out, by set
     watcher: Watcher
+    oracle: Oracle | None = None  # of a generated world; only measures
 
     async def go(self, state: RunState) -> RunState:
         """Play until all steps are done. Every step ends on disk; whatever is cut off has not happened."""
@@ -73,6 +75,7 @@ class Loop:
             "step": state.step,
             "steps": self.config.steps,
             **step_metrics(episodes),
+            **(truth_metrics(episodes, self.oracle) if self.oracle else {}),
             **update,
             "pool/size": len(after.pool),
             **seconds,

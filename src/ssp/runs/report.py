@@ -78,6 +78,7 @@ def _charts(metrics: Sequence[Mapping[str, Any]], evals: Sequence[Mapping[str, A
     hops = sorted({int(key.split("/")[1]) for record in metrics for key in record if key.startswith("hops/")})
     for title, part, top in (
         ("Valid share of proposals, by hops asked for", "valid", 1.0),
+        ("True share of valid questions (by the oracle), by hops", "true", 1.0),
         ("Attempts that succeed at new questions, by hops", "solved", 1.0),
         ("Searches per attempt, by hops", "searches", None),
     ):

@@ -17,6 +17,7 @@ from ssp.runs.players import make_agent, read_run_config, read_seeds
 from ssp.runs.seeds import SeedBag
 from ssp.search.index import open_index
 from ssp.types import RunState
+from ssp.worlds.oracle import Oracle
 
 
 async def train(path: Path, watcher: Watcher, steps: int | None = None) -> RunState:
@@ -53,7 +54,8 @@ def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watch
     reader = agent if config.verify.reader == "policy" else make_agent(config, start, agent.searcher)
     game = Game(agent, Verifier(reader, config.verify), config)
     seeds = SeedBag(read_seeds(run.path / "world" / "seeds.jsonl"), config.game.hops, config.seed)
-    return Loop(config, run, game, learner, seeds, held_out(run.path), watcher)
+    oracle = Oracle.load(run.path / "world") if config.corpus == "world" else None
+    return Loop(config, run, game, learner, seeds, held_out(run.path), watcher, oracle)
 
 
 def held_out(run: Path) -> Mapping[str, list[Question]]:

@@ -1,9 +1,16 @@
 """How the agents of the demonstrations behave: the reader well, the searchers naively.
 
-A behaviour is a function of what was found so far; it says the agent's next turn. Searchers know the format, look up
-names, note facts, and go on or stop, as the question has it. But the facts are mostly not those that were asked for:
-the first that they found, whatever the question. Proposers are right more often, since a game needs some questions to
-begin with.
+A behaviour is a function of what was found so far; it says the agent's next turn. All keep notes in one form. A search
+is announced by how many are left, a fact begins with what was asked for:
+
+    2: The mayor of Oakmere is Mira Dolven. 1: The birthplace of Mira Dolven is Dunford.
+
+So going on or stopping, what to look for and where to look are each a matter of looking at one place. The number also
+says which relation of the question it is about, from the left: a question names first what is found last.
+
+Searchers know the format, look up names and stick to what they are looking for, with as many searches as the question
+has hops. But what they look for is seldom what was asked: mostly it is the first thing that is said of anything of that
+kind. Proposers are right more often, since a game needs some questions to begin with.
 """
 
 import random
@@ -21,10 +28,9 @@ Behaviour = Callable[[Sequence[Sequence[Doc]]], str]  # documents found by each 
 class Habits:
     """Shares of what naive agents do."""
 
-    searches_name: float = 0.8  # the first query is the name in the question, else the whole question
-    notes_right: float = 0.35  # the fact that was asked for
-    notes_first: float = 0.5  # the first fact of what was found; else any
-    right_length: float = 0.85  # as many searches as the question has hops; else one fewer or one more
+    heeds: float = 0.1  # looks for what was asked
+    first_thing: float = 0.75  # where it does not: looks for the first thing that is said of anything of the kind
+    right_length: float = 0.9  # as many searches as the question has hops; else one fewer or one more
     proposes_right: float = 0.95
 
 
@@ -33,48 +39,53 @@ def read(puzzle: Puzzle, docs: Sequence[Doc], unknown: str) -> str:
     present = {doc.id for doc in docs}
     notes = []
     answer = puzzle.answer
-    for number, fact in enumerate(puzzle.facts, start=1):
+    for left, fact in zip(range(puzzle.hops, 0, -1), puzzle.facts, strict=True):
         known = fact.doc.id in present and fact.objects
-        notes.append(_numbered(number, puzzle.hops, fact.note if known else fact.noted(unknown)))
+        notes.append(f"{left}: {fact.note if known else fact.noted(unknown)}")
         if not known:
             answer = None
             break
     return f"{_think(' '.join(notes))}<answer>{answer or unknown}</answer>"
 
 
-def naive_solver(library: Library, protocol: Protocol, puzzle: Puzzle, habits: Habits, rng: random.Random) -> Behaviour:
-    """Looks up names and notes facts, seldom those that were asked for."""
+def naive_solver(
+    library: Library, protocol: Protocol, puzzle: Puzzle, most: int, habits: Habits, rng: random.Random
+) -> Behaviour:
+    """Looks up names, one after the other, with at most so many searches; seldom for what was asked."""
     length = puzzle.hops
     if rng.random() >= habits.right_length:
         length += rng.choice((-1, 1))
-    length = max(1, length)
+    length = min(max(1, length), most)
+    sought = _look_for(puzzle.facts[0], library.facts(puzzle.facts[0].doc), habits, rng)
 
     def turn(found: Sequence[Sequence[Doc]]) -> str:
+        nonlocal sought
+        left = length - len(found)
         if not found:
-            by_name = rng.random() < habits.searches_name
-            return protocol.write_search(puzzle.facts[0].doc.title if by_name else puzzle.question)
-        fact = _naive_choice(library, puzzle, found[-1], habits, rng)
-        if fact is None:
-            return f"<answer>{rng.choice(found[-1] or found[0] or [library.document(rng)]).title}</answer>"
-        thing = rng.choice(fact.objects)
-        action = protocol.write_search(thing) if len(found) < length else f"<answer>{thing}</answer>"
-        return _think(_numbered(len(found), length, fact.note)) + action
+            return _think(f"{left}: {sought.sought}") + protocol.write_search(sought.doc.title)
+        if sought.doc not in found[-1]:
+            return f"<answer>{rng.choice(found[-1] or [sought.doc]).title}</answer>"
+        note, thing = sought.note, rng.choice(sought.objects)
+        facts = _facts_about(library, thing, len(found[-1]))
+        if left == 0 or not facts:
+            return f"{_think(note)}<answer>{thing}</answer>"
+        asked = next((fact for fact in puzzle.facts if fact in facts), None)
+        sought = _look_for(asked, facts, habits, rng)
+        return _think(f"{note} {left}: {sought.sought}") + protocol.write_search(thing)
 
     return turn
 
 
-def _naive_choice(
-    library: Library, puzzle: Puzzle, docs: Sequence[Doc], habits: Habits, rng: random.Random
-) -> Fact | None:
-    """A fact of the first document that has any: seldom the right one, more often the first."""
-    facts = next((facts for doc in docs if (facts := library.facts(doc))), [])
-    right = [fact for fact in puzzle.facts if fact in facts]
-    draw = rng.random()
-    if right and draw < habits.notes_right:
-        return right[-1]
-    if facts and draw < habits.notes_right + habits.notes_first:
-        return facts[0]
-    return rng.choice(facts) if facts else None
+def _look_for(asked: Fact | None, facts: Sequence[Fact], habits: Habits, rng: random.Random) -> Fact:
+    """What a naive searcher wants to know of something with these facts."""
+    if asked is not None and rng.random() < habits.heeds:
+        return asked
+    return facts[0] if rng.random() < habits.first_thing else rng.choice(facts)
+
+
+def _facts_about(library: Library, name: str, k: int) -> list[Fact]:
+    [hits] = library.searcher.search_now([name], k)
+    return next((library.facts(hit.doc) for hit in hits if hit.doc.title == name), [])
 
 
 def proposer(
@@ -88,54 +99,62 @@ def proposer(
     chain: list[Fact] = []
 
     def turn(found: Sequence[Sequence[Doc]]) -> str:
+        left = hops - len(found)
         if not found:
-            return protocol.write_search(answer)
+            return _think(f"{left}:") + protocol.write_search(answer)
         target = chain[0].doc.title if chain else answer
         facts = [fact for doc in found[-1] for fact in library.facts(doc)]
-        linked = [fact for fact in facts if fact.objects == (target,) and fact not in chain]
+        met = {answer, *(fact.doc.title for fact in chain)}
+        linked = [fact for fact in facts if fact.objects == (target,) and fact.doc.title not in met]
         if careless and not chain and rng.random() < 0.7:
             linked = facts
         if not linked:
             return _give_up(library, chain or facts, rng)
+        if left:
+            linked = [fact for fact in linked if _leads_on(library, fact, len(found[-1]))] or linked
         fact = rng.choice(linked)
         chain.insert(0, fact)
-        note = _think(_numbered(len(found), hops, _link(target, fact)))
-        if len(found) < hops:
-            return note + protocol.write_search(fact.doc.title)
-        return f"{note}<question>{plain_question(library, chain, rng)}</question>"
+        if left:
+            return _think(f"{_link(library, target, chain)} {left}:") + protocol.write_search(fact.doc.title)
+        return f"{_think(_link(library, target, chain))}<question>{plain_question(library, chain, rng)}</question>"
 
     return turn
 
 
-def ask_about(library: Library, puzzle: Puzzle, rng: random.Random) -> str:
-    """What a proposer writes who has found all that there is to find."""
-    notes, target = [], puzzle.answer or ""
-    for number, fact in enumerate(reversed(puzzle.facts), start=1):
-        notes.append(_numbered(number, puzzle.hops, _link(target, fact)))
-        target = fact.doc.title
-    return f"{_think(' '.join(notes))}<question>{plain_question(library, puzzle.facts, rng)}</question>"
+def ask_about(library: Library, protocol: Protocol, puzzle: Puzzle, rng: random.Random) -> tuple[str, str]:
+    """All turns of a proposer, without what the searches found, and the question they end with."""
+    turns, target, note = "", puzzle.answer or "", ""
+    for left in range(puzzle.hops, 0, -1):
+        turns += _think(f"{note} {left}:".strip()) + protocol.write_search(target)
+        chain = puzzle.facts[left - 1 :]
+        note, target = _link(library, target, chain), chain[0].doc.title
+    return turns + _think(note), f"<question>{plain_question(library, puzzle.facts, rng)}</question>"
+
+
+def _leads_on(library: Library, fact: Fact, k: int) -> bool:
+    """Whether a search for its subject finds something that is linked to it in turn."""
+    title = fact.doc.title
+    [hits] = library.searcher.search_now([title], k)
+    return any(other.objects == (title,) for hit in hits for other in library.facts(hit.doc))
 
 
 def plain_question(library: Library, facts: Sequence[Fact], rng: random.Random) -> str:
     """Of the ways to ask for this, one that keeps close to the words of the notes."""
     noted = {word for fact in facts for word in fact.note.split()}
-    ways = [library.ask(tuple(facts), rng) for _ in range(4)]
+    ways = [library.ask(tuple(facts), rng) for _ in range(6)]
     return max(ways, key=lambda question: sum(word in noted for word in question.split()) / len(question.split()))
 
 
-def _link(target: str, fact: Fact) -> str:
-    return f"{target}, {fact.doc.title}. {fact.note}"
+def _link(library: Library, target: str, chain: Sequence[Fact]) -> str:
+    """What was looked for, what was found, how the two are linked, and what can be asked for by now."""
+    phrase = library.phrase(tuple(chain))
+    return f"{target}, {chain[0].doc.title}. {chain[0].note}" + (f" Ask: {phrase}." if phrase else "")
 
 
 def _give_up(library: Library, facts: Sequence[Fact], rng: random.Random) -> str:
     """Ask about whatever is at hand."""
     fact = rng.choice(facts or library.facts(library.document(rng)))
     return f"<question>{library.ask((fact,), rng)}</question>"
-
-
-def _numbered(number: int, total: int, note: str) -> str:
-    """A note that keeps count, so that going on or stopping is a matter of looking at it."""
-    return f"{number} of {total}: {note}"
 
 
 def _think(text: str) -> str:

@@ -6,10 +6,11 @@ their training on finding these circuits; a warm-up of minutes can't. So they ar
 small numbers that training can change: what pre-training would have left in a larger model.
 
 Layer 0: every token notes the token before it, the *rare* words among the last few (names, mostly), and the last few
-words as they are. Layer 1 has three ways to look up:
+words as they are. Layer 1 has four ways to look up:
 - where did the present token stand before? → what came after it (this copies names and phrases);
 - where do the same names stand, after the same words? → what stands there (this reads a fact about someone);
-- where is this name mentioned? → the names around it (this reads a fact backwards).
+- where is this name mentioned? → the names around it (this reads a fact backwards);
+- where do the names that were just said stand together? → the words between them (this says how they are linked).
 """
 
 import math
@@ -168,12 +169,12 @@ def _lay_notes(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> None
 
 def _lay_lookups(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> None:
     """Notes meet notes on the slow rotary axes, on which it hardly matters how far apart two tokens are."""
-    same_token, mentions, same_names = 0, 1, HEADS // GROUPS
+    same_token, mentions, same_names, links = 0, 1, HEADS // GROUPS, HEADS // GROUPS + 1
     half = axes.note // 2
     slow = [*range(len(turns) - half, len(turns)), *range(layer.size - half, layer.size)]
     place = torch.zeros(layer.size, axes.note)
     place[slow] = torch.eye(axes.note)
-    for head in (same_token, mentions, same_names):
+    for head in (same_token, mentions, same_names, links):
         layer.clear(head)
 
     # First group: keys say which token came before.
@@ -196,6 +197,8 @@ def _lay_lookups(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> No
         directions = layer.gain(score, axes.note) * place @ torch.linalg.qr(torch.randn(axes.note, axes.note))[0]
         layer.key(1, notes, directions)
         layer.query(same_names, of_query, directions @ noted if of_query == axes.itself else directions)
+        if notes == axes.names:
+            layer.query(links, notes, directions)
     level = _CONSTANT * layer.scale
     unused = len(turns) - half - 1
     root = math.sqrt(layer.size)
@@ -204,9 +207,12 @@ def _lay_lookups(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> No
     around = _band(turns, _SENTENCES_AWAY)
     around[unused] = 0.0
     layer.key(1, slice(0, 1), around[:, None] / level)
-    layer.query(same_names, slice(0, 1), -3.0 * root / around.sum() * around[:, None] / level)
+    for head in (same_names, links):
+        layer.query(head, slice(0, 1), -3.0 * root / around.sum() * around[:, None] / level)
     layer.value(1, 0, axes.itself, noted)
+    layer.value(1, 1, axes.recent, torch.eye(axes.note))
     layer.output(same_names, 0, axes.output, 4.0)
+    layer.output(links, 1, axes.before, 1.5)
 
 
 def _unit(size: int, axis: int) -> Tensor:

@@ -90,6 +90,9 @@ class ClozeLibrary:
             subject = f'what is missing in the text on {subject} ("{fact.wording}")'
         return _question(subject, facts[-1])
 
+    def phrase(self, facts: tuple[Fact, ...]) -> str:
+        return ""
+
     def document(self, rng: random.Random) -> Doc:
         return rng.choice(self._all)
 

@@ -27,7 +27,14 @@ class Lesson:
     kind: str
 
 
-_Talk = tuple[Role, Mapping[str, str | int], str]  # who is asked, with what, and what is said
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    """Who is asked, with what, and what is said; of this the beginning may be given, not taught."""
+
+    role: Role
+    fields: Mapping[str, str | int]
+    said: str
+    given: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +44,11 @@ class Syllabus:
     reading: float = 0.5
     solving: float = 0.25
     proposing: float = 0.25
-    asking: float = 0.0  # of the end of a proposal alone: from notes to a question
+    asking: float = 0.0  # the end of a proposal alone: from notes to a question
     hops: tuple[float, ...] = (0.4, 0.3, 0.2, 0.1)
     questions: int = 8  # asked about the same documents in one reading lesson
     chains: int = 2  # of these, questions that may take several hops; the others ask for single facts
-    backwards: float = 0.3  # of the questions for single facts: the answer is given, the question is to be found
+    backwards: float = 0.3  # of the questions with one or two hops: the answer is given, the question is to be found
     neighbours: float = 0.5  # share of the documents that come with those that a search finds beside them
     noise: int = 5  # most documents that have nothing to do with the questions
     unanswerable: float = 0.25
@@ -106,45 +113,55 @@ class Teacher:
     def _reading_of(
         self, library: Library, puzzles: Sequence[Puzzle], docs: Sequence[Doc], rng: random.Random
     ) -> Lesson:
-        """Questions to answer; of the simple ones some the other way round, as an answer to ask for."""
+        """Questions to answer, the documents with the first; some the other way round, as an answer to ask for."""
         shown = "\n".join(self._agent.prompts.show(tuple(docs)))
         talks: list[_Talk] = []
         for puzzle in puzzles:
-            if not talks:
-                fields = {"question": puzzle.question, "documents": shown}
-                talks.append((Role.ANSWERER, fields, read(puzzle, docs, self._unknown)))
-            elif puzzle.hops == 1 and puzzle.answer and rng.random() < self._syllabus.backwards:
-                talks.append(self._proposal(library, puzzle, rng))
+            if talks and self._is_shown(puzzle, docs) and rng.random() < self._syllabus.backwards:
+                turns, question = ask_about(library, self._agent.protocol, puzzle, rng)
+                talks.append(self._proposal(puzzle, "", turns + question))
             else:
-                talks.append((Role.SOLVER, {"question": puzzle.question}, read(puzzle, docs, self._unknown)))
+                fields = {"question": puzzle.question, "documents": "" if talks else shown}
+                talks.append(_Talk(Role.ANSWERER, fields, read(puzzle, docs, self._unknown)))
         return self._talk(talks, "reading")
 
-    def _asking(self, library: Library, rng: random.Random) -> Lesson:
-        puzzles = [library.puzzle(self._hops(rng), rng) for _ in range(self._syllabus.questions)]
-        return self._talk([self._proposal(library, puzzle, rng) for puzzle in puzzles], "asking")
+    @staticmethod
+    def _is_shown(puzzle: Puzzle, docs: Sequence[Doc]) -> bool:
+        """Whether a proposer could have found all of it, and said it in two notes."""
+        ids = {doc.id for doc in docs}
+        return puzzle.answer is not None and puzzle.hops <= 2 and all(fact.doc.id in ids for fact in puzzle.facts)
 
-    def _proposal(self, library: Library, puzzle: Puzzle, rng: random.Random) -> _Talk:
-        """The end of a proposal, without what was found. A search comes first, so that nobody learns to do without."""
-        answer = puzzle.answer or self._unknown
-        searched = self._agent.protocol.write_search(answer)
-        fields: dict[str, str | int] = {"answer": answer, "hops": puzzle.hops}
-        return Role.PROPOSER, fields, searched + ask_about(library, puzzle, rng)
+    def _asking(self, library: Library, rng: random.Random) -> Lesson:
+        """From notes to a question. The notes are given: without documents they could only be made up."""
+        puzzles = [library.puzzle(self._hops(rng), rng) for _ in range(self._syllabus.questions)]
+        parts = [ask_about(library, self._agent.protocol, puzzle, rng) for puzzle in puzzles]
+        return self._talk(
+            [self._proposal(puzzle, *part) for puzzle, part in zip(puzzles, parts, strict=True)], "asking"
+        )
+
+    def _proposal(self, puzzle: Puzzle, given: str, said: str) -> _Talk:
+        """A proposal without what was found; of its turns, some may be given."""
+        fields: dict[str, str | int] = {"answer": puzzle.answer or self._unknown, "hops": puzzle.hops}
+        return _Talk(Role.PROPOSER, fields, said, given)
 
     def _talk(self, talks: Sequence[_Talk], kind: str) -> Lesson:
         """Prompts and what is said to them, one after the other."""
         codec, prompts = self._agent.codec, self._agent.prompts
         ids: list[int] = []
         mask: list[bool] = []
-        for role, fields, answer in talks:
-            asked = encode_prompt(codec, prompts.pieces(role, self._agent.protocol, fields))
-            said = codec.encode(answer)
+        for talk in talks:
+            asked = encode_prompt(codec, prompts.pieces(talk.role, self._agent.protocol, talk.fields))
+            asked += codec.encode(talk.given)
+            said = codec.encode(talk.said)
             ids += [*asked, *said]
             mask += [False] * len(asked) + [True] * len(said)
         return Lesson(tuple(ids), tuple(mask), kind)
 
     def _solving(self, library: Library, rng: random.Random) -> Lesson:
         puzzle = library.puzzle(self._hops(rng), rng)
-        behaviour = naive_solver(library, self._agent.protocol, puzzle, self._syllabus.habits, rng)
+        behaviour = naive_solver(
+            library, self._agent.protocol, puzzle, self._agent.budget.searches, self._syllabus.habits, rng
+        )
         return self._play(library, Task("lesson", Role.SOLVER, {"question": puzzle.question}), behaviour, "solving")
 
     def _proposing(self, library: Library, rng: random.Random) -> Lesson:

@@ -33,6 +33,11 @@ class Fact:
     def note(self) -> str:
         return self.noted(join_names(self.objects))
 
+    @property
+    def sought(self) -> str:
+        """The beginning of the note, up to what is not known yet."""
+        return self.wording.partition(GAP)[0].strip()
+
     def noted(self, thing: str) -> str:
         """The note with something else in the gap."""
         return self.wording.replace(GAP, thing)
@@ -70,6 +75,10 @@ class Library(Protocol):
 
     def ask(self, facts: tuple[Fact, ...], rng: random.Random) -> str:
         """The question that leads along these facts."""
+        ...
+
+    def phrase(self, facts: tuple[Fact, ...]) -> str:
+        """What these facts lead to, as a part of a sentence; empty if the library has no words for it."""
         ...
 
     def document(self, rng: random.Random) -> Doc: ...

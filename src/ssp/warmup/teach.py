@@ -1,7 +1,7 @@
 """Supervised training on demonstrations: next-token prediction where the agent would have sampled.
 
-The rest of the text is learned a little too (`language`): predicting documents is what makes a model able to copy
-from them. Rows of similar length are computed together, and the learning rate falls to nothing at the end.
+Some of the rest of the text is learned too (`language`): predicting documents is practice in copying from them. Rows
+of similar length are computed together, and the learning rate falls to nothing at the end.
 """
 
 import random
@@ -28,7 +28,7 @@ class Schedule:
     stages: tuple[tuple[float, Syllabus], ...]
     batch_tokens: int = 1300
     learning_rate: float = 1.5e-3
-    language: float = 0.3
+    language: float = 0.3  # share of the other tokens that are learned too
     warmup_steps: int = 20
     decay_from: float = 0.5
     clip: float = 1.0
@@ -39,7 +39,7 @@ def teach(
     model: PreTrainedModel, teachers: Sequence[Teacher], schedule: Schedule, seed: int, progress: Progress
 ) -> list[float]:
     """Train the model; gives the loss of every step. Teachers go with the schedule's stages."""
-    optimizer = torch.optim.AdamW(_groups(model, schedule), betas=(0.9, 0.98), weight_decay=0.01)
+    optimizer = torch.optim.AdamW(_groups(model, schedule), betas=(0.9, 0.98), weight_decay=0.01, fused=True)
     rates = [group["lr"] for group in optimizer.param_groups]
     model.train()
     losses = []
@@ -81,8 +81,8 @@ def weighted_loss(model: PreTrainedModel, ids: torch.Tensor, weights: torch.Tens
 def _batches(teachers: Sequence[Teacher], schedule: Schedule, seed: int) -> Iterator[list[Row]]:
     done = 0
     for stage, (teacher, (end, _)) in enumerate(zip(teachers, schedule.stages, strict=True)):
-        rows = (_row(lesson, schedule.language) for lesson in teacher.lessons(derive(seed, "stage", stage)))
         order = random.Random(derive(seed, "order", stage))
+        rows = (_row(lesson, schedule.language, order) for lesson in teacher.lessons(derive(seed, "stage", stage)))
         for batch in bucketed(rows, schedule.batch_tokens, window=32, rng=order):
             if done >= round(end * schedule.steps):
                 break
@@ -90,8 +90,8 @@ def _batches(teachers: Sequence[Teacher], schedule: Schedule, seed: int) -> Iter
             done += 1
 
 
-def _row(lesson: Lesson, language: float) -> Row:
-    return Row(lesson.token_ids, tuple(1.0 if taught else language for taught in lesson.mask))
+def _row(lesson: Lesson, language: float, rng: random.Random) -> Row:
+    return Row(lesson.token_ids, tuple(float(taught or rng.random() < language) for taught in lesson.mask))
 
 
 def _pace(step: int, schedule: Schedule) -> float:

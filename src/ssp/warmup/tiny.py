@@ -32,11 +32,33 @@ from ssp.warmup.world_library import WorldLibrary
 from ssp.worlds.world import WorldSettings
 
 SHAPE = TinyShape()
-VOCABULARY = 2048
+VOCABULARY = 4096  # enough for every word of the world to be one token, names and numbers included
 SIBLINGS = 4  # worlds with the same names and other facts that lessons are made from
-_FIRST = Syllabus(0.7, 0.08, 0.12, 0.1, hops=(0.2, 0.4, 0.25, 0.15), neighbours=0.1, noise=2, unanswerable=0.06)
-_SECOND = replace(_FIRST, reading=0.6, solving=0.1, proposing=0.2, neighbours=0.35, unanswerable=0.12)
-_THIRD = Syllabus(0.35, 0.17, 0.33, 0.15, (0.25, 0.45, 0.2, 0.1), chains=3, neighbours=0.6, noise=4, unanswerable=0.35)
+_FIRST = Syllabus(
+    reading=0.65,
+    solving=0.1,
+    proposing=0.15,
+    asking=0.1,
+    hops=(0.25, 0.4, 0.25, 0.1),
+    questions=6,
+    chains=2,
+    backwards=0.5,
+    neighbours=0.1,
+    noise=2,
+    unanswerable=0.06,
+)
+_SECOND = replace(_FIRST, reading=0.58, solving=0.1, proposing=0.25, asking=0.07, neighbours=0.35, unanswerable=0.12)
+_THIRD = replace(
+    _FIRST,
+    chains=3,
+    reading=0.48,
+    solving=0.13,
+    proposing=0.34,
+    asking=0.05,
+    neighbours=0.6,
+    noise=3,
+    unanswerable=0.15,
+)
 STAGES = ((0.35, _FIRST), (0.6, _SECOND), (1.0, _THIRD))  # ever more similar names to tell apart, and ever more play
 _MADE_BY = (
     "agents",
@@ -97,7 +119,7 @@ def _libraries(config: Config, index: Path) -> Sequence[Library]:
 
 def _make(config: Config, libraries: Sequence[Library], folder: Path, progress: Progress) -> None:
     texts = [text for library in libraries for text in library.texts()]
-    tokenizer = train_tokenizer(texts, VOCABULARY)
+    tokenizer = train_tokenizer([*_own_words(config), *texts], VOCABULARY)
     codec = HfCodec(tokenizer)
     assert tokenizer.eos_token_id is not None
     assert tokenizer.pad_token_id is not None
@@ -109,6 +131,13 @@ def _make(config: Config, libraries: Sequence[Library], folder: Path, progress: 
     losses = teach(model, teachers, schedule, derive(config.seed, "warm-up"), progress)
     save_model(model, codec, folder)
     (folder / "warmup.json").write_text(json.dumps({"steps": len(losses), "loss": losses}), encoding="utf-8")
+
+
+def _own_words(config: Config) -> list[str]:
+    """What agents are told and say beside the documents' language."""
+    prompts = prompt_set(config.agent.prompts)
+    count = " ".join(f"{number}:" for number in range(1, 10))
+    return [*prompts.roles.values(), *prompts.phrases.values(), prompts.document, f"{count} Ask: unknown"]
 
 
 def dress(config: Config, codec: HfCodec) -> SearchAgent:

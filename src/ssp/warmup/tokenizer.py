@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from ssp.agents.protocol import ALL_TAGS
@@ -18,9 +18,12 @@ CHAT_TEMPLATE = (
 
 def train_tokenizer(texts: Iterable[str], size: int) -> PreTrainedTokenizerFast:
     """A tokenizer of at most `size` tokens. A word is cut the same way at the start of a text as inside it, so that
-    a name is the same tokens wherever it stands, which makes copying easy to learn."""
+    a name is the same tokens wherever it stands, which makes copying easy to learn. Numbers are cut into pairs of
+    digits: as words of their own most would be too rare to be learned."""
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.ByteLevel(add_prefix_space=True), pre_tokenizers.Split(Regex("Ġ?[0-9]{1,2}"), "isolated")]
+    )
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=size,

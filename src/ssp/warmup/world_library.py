@@ -16,7 +16,7 @@ from ssp.search.index import build_index, open_index
 from ssp.types import Doc
 from ssp.warmup.library import GAP, Fact, Puzzle
 from ssp.worlds.articles import Statement, article, statements
-from ssp.worlds.questions import follow, relation_paths, word_question
+from ssp.worlds.questions import follow, nest, relation_paths, word_question
 from ssp.worlds.schema import Relation
 from ssp.worlds.world import World, WorldSettings
 
@@ -66,7 +66,7 @@ class WorldLibrary:
         if relations[-1].is_value:
             return self._mismatched_puzzle(rng)
         wrong = rng.choice([one for one in self._world.schema.relations if one.subject != relations[-1].object])
-        question = self._word([*relations, wrong], sound.facts[0].doc.title, rng)
+        question = nest(self._world.schema, [*relations, wrong], sound.facts[0].doc.title, rng)
         answer_doc = article(self._world, self._world.objects(self._entity(sound.facts[-1].doc), relations[-1].name)[0])
         missing = Fact(answer_doc, _wording(wrong, answer_doc.title), (), wrong.name)
         return Puzzle(question, (*sound.facts, missing), None)
@@ -78,13 +78,19 @@ class WorldLibrary:
             entity = rng.choice(self._members(relation.subject, rng))
             if len(self._world.objects(entity, relation.name)) > 1:
                 fact = self._fact(entity, relation)
-                return Puzzle(self._word([relation], fact.doc.title, rng), (fact,), None)
+                return Puzzle(nest(self._world.schema, [relation], fact.doc.title, rng), (fact,), None)
 
     def facts(self, doc: Doc) -> list[Fact]:
         return self._facts_of[doc.id]
 
     def ask(self, facts: tuple[Fact, ...], rng: random.Random) -> str:
-        return self._word([self._relation(fact) for fact in facts], facts[0].doc.title, rng)
+        return nest(self._world.schema, [self._relation(fact) for fact in facts], facts[0].doc.title, rng)
+
+    def phrase(self, facts: tuple[Fact, ...]) -> str:
+        phrase = facts[0].doc.title
+        for fact in facts:
+            phrase = f"the {self._relation(fact).noun} of {phrase}"
+        return phrase
 
     def document(self, rng: random.Random) -> Doc:
         return article(self._world, rng.choice(self._entities))
@@ -114,13 +120,6 @@ class WorldLibrary:
     def _entity(self, doc: Doc) -> int:
         return int(doc.id[1:])
 
-    def _word(self, relations: list[Relation], subject: str, rng: random.Random) -> str:
-        """As `word_question`, but also for chains that lead nowhere."""
-        wordings = self._world.schema.wordings
-        for relation in relations[:-1]:
-            subject = rng.choice(relation.phrases[:wordings]).replace("{s}", subject)
-        return rng.choice(relations[-1].questions[:wordings]).replace("{s}", subject)
-
 
 def _as_fact(doc: Doc, statement: Statement, relation: Relation) -> Fact:
     return Fact(doc, _wording(relation, doc.title), statement.objects, relation.name)
@@ -128,5 +127,4 @@ def _as_fact(doc: Doc, statement: Statement, relation: Relation) -> Fact:
 
 def _wording(relation: Relation, subject: str) -> str:
     """Like "The mother of … is ___.": it begins with what was asked, which makes it easy to write."""
-    wording = next((one for one in relation.sentences if one.startswith("The ")), relation.sentences[0])
-    return wording.replace("{s}", subject).replace("{o}", GAP)
+    return f"The {relation.noun} of {subject} is {GAP}."

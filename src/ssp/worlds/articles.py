@@ -40,7 +40,7 @@ def statements(world: World, entity: int) -> list[Statement]:
 
 def _state(world: World, relation: Relation, values: Sequence[int], rng: random.Random) -> Statement:
     objects = tuple(world.object_text(relation, value) for value in values)
-    wording = rng.choice(relation.sentences[: world.schema.wordings])
+    wording = rng.choice(world.schema.sentences(relation))
     return Statement(wording.replace("{o}", join_names(objects)), relation, objects)
 
 

@@ -7,7 +7,7 @@ answers, so it accepts only what it can parse completely:
 - an empty set: it parses, but nothing fits ("the mother of a town", a mother who is not on record);
 - otherwise the set of all true answers; more than one where a relation has several objects.
 
-Small variations of wording are understood: case, punctuation, spacing, contractions (what's), which/what,
+Small variations of wording are understood: case, punctuation, spacing, contractions (what's), which/what/who,
 was/is, "the" before a name.
 """
 
@@ -24,7 +24,15 @@ from ssp.worlds.world import value_aliases
 
 _WORDS = re.compile(r"[^\W_]+")
 _CONTRACTIONS = re.compile(r"\b(what|who|where|when|how)['’]s\b")
-_SYNONYMS = {"which": "what", "was": "is", "were": "are", "whom": "who", "did": "does", "km": "kilometres"}
+_SYNONYMS = {
+    "which": "what",
+    "who": "what",
+    "was": "is",
+    "were": "are",
+    "whom": "what",
+    "did": "does",
+    "km": "kilometres",
+}
 _LONGEST_QUESTION = 200  # words; a degenerate text must not send the parser into the depths
 Words = tuple[str, ...]
 
@@ -180,7 +188,10 @@ def canonical(text: str) -> Words:
 def _templates(world_schema: Schema, questions: bool) -> tuple[_Template, ...]:
     templates = []
     for relation in world_schema.relations:
-        for wording in relation.questions if questions else relation.phrases:
+        natural, plain = relation.phrases, relation.plain_phrases
+        if questions:
+            natural, plain = relation.questions, relation.plain_questions
+        for wording in dict.fromkeys((*natural, *plain)):
             before, after = wording.split("{s}")
             templates.append(_Template(relation, canonical(before), canonical(after)))
     return tuple(templates)

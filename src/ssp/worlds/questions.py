@@ -46,11 +46,14 @@ def follow(world: World, start: int, relations: Sequence[Relation]) -> Chain | N
 
 def word_question(world: World, chain: Chain, rng: random.Random) -> str:
     """The chain as a question, in wordings that the generator chooses."""
-    wordings = world.schema.wordings
-    subject = world.name(chain.start)
-    for relation in chain.relations[:-1]:
-        subject = rng.choice(relation.phrases[:wordings]).replace("{s}", subject)
-    return rng.choice(chain.relations[-1].questions[:wordings]).replace("{s}", subject)
+    return nest(world.schema, chain.relations, world.name(chain.start), rng)
+
+
+def nest(world_schema: Schema, relations: Sequence[Relation], subject: str, rng: random.Random) -> str:
+    """The last relation as the question, the ones before as phrases, one in the other, around the subject."""
+    for relation in relations[:-1]:
+        subject = rng.choice(world_schema.phrases(relation)).replace("{s}", subject)
+    return rng.choice(world_schema.questions(relations[-1])).replace("{s}", subject)
 
 
 def answers(world: World, chain: Chain) -> list[str]:
