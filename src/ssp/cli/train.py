@@ -108,7 +108,7 @@ def _train(run: Path, json: bool, steps: int | None = None) -> None:
 
     started = time.monotonic()
     try:
-        asyncio.run(play(run, _Lines(), steps))
+        asyncio.run(play(run, _Lines(run), steps))
     except KeyboardInterrupt:
         note(f"stopped; every finished step is saved. Go on with: ssp train --resume --out {run}")
         raise
@@ -119,32 +119,44 @@ def _train(run: Path, json: bool, steps: int | None = None) -> None:
 
 
 class _Lines:
-    """A line for every step and every evaluation."""
+    """A line for every step and every evaluation, on standard error and in the run's `log.txt`."""
 
-    def __init__(self) -> None:
+    def __init__(self, run: Path) -> None:
+        self._log = run / "log.txt"
         self._began = time.monotonic()
+        self._pace: list[float] = []  # seconds of the last steps
 
     def step(self, metrics: Mapping[str, Any]) -> None:
         def part(name: str, key: str, form: str) -> str:
             return f" · {name} {format(metrics[key], form)}" if key in metrics else ""
 
-        note(
-            f"step {metrics['step'] + 1}/{metrics['steps']}"
+        done, steps = metrics["step"] + 1, metrics["steps"]
+        seconds = metrics["seconds/play"] + metrics["seconds/update"]
+        self._pace = [*self._pace[-9:], seconds]
+        left = (steps - done) * sum(self._pace) / len(self._pace)
+        self._say(
+            f"step {done}/{steps}"
             + part("valid", "valid", ".0%")
             + part("true", "true", ".0%")
             + part("solved", "solver/reward_fresh", ".0%")
             + part("hops", "proposer/hops_valid", ".2f")
             + part("searches", "solver/searches", ".2f")
             + part("entropy", "update/entropy", ".2f")
-            + f" · {metrics['seconds/play'] + metrics['seconds/update']:.1f} s"
+            + f" · {seconds:.1f} s"
+            + (f" · {_lasting(left)} left" if done < steps else "")
         )
 
     def alarm(self, step: int, alarm: "Alarm") -> None:
-        note(f"! {alarm}")
+        self._say(f"! {alarm}")
 
     def evaluated(self, step: int, scores: "Scores") -> None:
         sets = " · ".join(f"{name} {one['accuracy']:.0%}" for name, one in scores.items())
-        note(f"held out after {step} steps: {sets} ({_since(self._began)})")
+        self._say(f"held out after {step} steps: {sets} ({_since(self._began)})")
+
+    def _say(self, line: str) -> None:
+        note(line)
+        with self._log.open("a", encoding="utf-8") as file:
+            file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
 
 
 def _show(result: "dict[str, Any]") -> None:
@@ -161,5 +173,8 @@ def _show(result: "dict[str, Any]") -> None:
 
 
 def _since(started: float) -> str:
-    seconds = time.monotonic() - started
+    return _lasting(time.monotonic() - started)
+
+
+def _lasting(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"

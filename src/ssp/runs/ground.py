@@ -1,5 +1,6 @@
 """The ground of a run: corpus, index and starting model, inside the run directory."""
 
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from pathlib import Path
 from ssp.config import Config
 from ssp.errors import ConfigError
 from ssp.files import new_directory
+from ssp.runs.versions import versions
 from ssp.search.corpus import read_corpus
 from ssp.search.index import build_index
 from ssp.search.manifest import EncoderEntry
@@ -40,6 +42,7 @@ def prepare(config: Config, run: Path, progress: Progress) -> Ground:
         raise ConfigError("search.kind=http: this version only prepares embedded indexes (bm25, dense, hybrid)")
     with new_directory(run, "run") as scratch:
         (scratch / "config.json").write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        (scratch / "versions.json").write_text(json.dumps(versions(), indent=1) + "\n", encoding="utf-8")
         corpus = Path(config.corpus).expanduser()
         if config.corpus == "world":
             settings = WorldSettings(config.world.articles, config.seed, config.world.richness)
