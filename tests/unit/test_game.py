@@ -88,7 +88,7 @@ def game(reader: str, solver: Callable[[], str], proposer: str = f"<question>{QU
     agent = SearchAgent(
         ScriptedEngine(codec, reply), codec, searcher, PROTOCOLS["search-r1"], prompt_set("en"), Budget()
     )
-    config = load_config(overrides=["game.attempts=4"])
+    config = load_config(overrides=["game.attempts=4", "reward.shape=one_minus_acc"])
     [episode] = asyncio.run(
         Game(agent, Verifier(agent, config.verify), config).play([SEED], 0, 3, [Seed("s2", "Elwick")])
     )
