@@ -44,7 +44,7 @@ def test_train_plays_and_leaves_a_run_directory(ssp: Run, tmp_path: Path) -> Non
     assert result["eval"]["start"]["world-1"]["n"] == 3
     assert {path.name for path in (tmp_path / "runs" / "tiny-001").iterdir()} == {
         ".lock", "checkpoints", "config.json", "episodes.jsonl", "evals.jsonl", "index", "metrics.jsonl",
-        "report.html", "world",
+        "log.txt", "report.html", "versions.json", "world",
     }  # fmt: skip
     assert len((tmp_path / "runs" / "tiny-001" / "episodes.jsonl").read_text().splitlines()) == 8
     shown = good(ssp("train", "--resume"))

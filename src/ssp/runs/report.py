@@ -82,7 +82,7 @@ def _charts(metrics: Sequence[Mapping[str, Any]], evals: Sequence[Mapping[str, A
         ("Attempts that succeed at new questions, by hops", "solved", 1.0),
         ("Searches per attempt, by hops", "searches", None),
     ):
-        yield _chart(title, {f"{n} hops": _series(metrics, f"hops/{n}/{part}") for n in hops}, top=top)
+        yield _chart(title, {f"{n} hop{'s' * (n > 1)}": _series(metrics, f"hops/{n}/{part}") for n in hops}, top=top)
     for title, keys in (
         ("Rewards", ("solver/reward", "proposer/reward")),
         ("Searches", ("solver/searches", "proposer/searches")),
@@ -104,7 +104,7 @@ def _chart(title: str, series: Mapping[str, Sequence[tuple[float, float]]], top:
         return ""
     right = max(x for x, _ in points) or 1.0
     highest = top or max(y for _, y in points) or 1.0
-    width, height, left, bottom = 400, 180, 44, 20
+    width, height, left, bottom = 400, 180, 52, 20
 
     def place(x: float, y: float) -> str:
         across = left + (width - left - 6) * x / right
