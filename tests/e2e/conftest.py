@@ -1,6 +1,7 @@
 """The real command, as a user runs it."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,12 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def command() -> list[str]:
     installed = Path(sys.executable).with_name("ssp")
     return [str(installed)] if installed.exists() else [sys.executable, "-m", "ssp"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commands_listen_to_interrupts() -> None:
+    """Where tests run in the background, Ctrl-C is ignored, and commands that they start would ignore it too."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
