@@ -37,7 +37,7 @@ clean:
 	@touch $@
 
 .venv/.dev: .venv/.core
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev,dense]'
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev,dense,track]'
 	@touch $@
 
 .venv/.bench: .venv/.dev

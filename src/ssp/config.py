@@ -233,6 +233,9 @@ class Config(Section):
     corpus: str = Field(
         "world", min_length=1, description='What is searched: "world" (generated), or a corpus file or folder.'
     )
+    monitors: tuple[Literal["tensorboard", "trackio", "wandb"], ...] = Field(
+        (), strict=False, description="Trackers that follow the run beside its own files."
+    )
     world: WorldConfig = WorldConfig()
     search: SearchConfig = SearchConfig()
     model: ModelConfig = ModelConfig()

@@ -33,6 +33,14 @@ class LocalSearcher(Searcher, Protocol):
     def search_now(self, queries: Sequence[str], k: int) -> list[list[Hit]]: ...
 
 
+class Monitor(Protocol):
+    """Follows a run from outside: a tracker. It may fail; whoever calls it minds that (`ssp.monitors.open`)."""
+
+    def log(self, step: int, metrics: Mapping[str, float]) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Codec(Protocol):
     """Text to tokens and back. All tokens of a trajectory come from here or from an engine, never from both."""
 

@@ -19,6 +19,7 @@ HOMES = {
         "learning/batches.py",
         "learning/objective.py",
         "learning/torch_learner.py",
+        "monitors/tensorboard.py",
         "protocols.py",  # for a type only
         "warmup/circuits.py",
         "warmup/model.py",
@@ -35,7 +36,9 @@ HOMES = {
         "warmup/teach.py",
         "warmup/tokenizer.py",
     ),
+    "trackio": ("monitors/trackio.py",),
     "vllm": (),
+    "wandb": ("monitors/wandb.py",),
     "ray": (),
     "openai": (),
     "faiss": ("search/dense.py",),

@@ -1,19 +1,15 @@
 """`ssp train`."""
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from ssp.cli.follow import follow, lasting
 from ssp.cli.output import note, progress, say, say_json
 from ssp.config import Config, load_config, to_toml
 from ssp.errors import ConfigError, DataError
-
-if TYPE_CHECKING:
-    from ssp.runs.health import Alarm
-    from ssp.runs.loop import Scores
 
 
 def train(
@@ -91,7 +87,8 @@ def _prepare(config: Config, out: Path | None) -> Path:
     run = out or next_run(Path("runs"), config.preset)
     with progress() as advance:
         ground = prepare(config, run, advance)
-    note(f"{run}: {ground.documents:,} documents, {config.search.kind} index and model, {_since(started)}")
+    took = lasting(time.monotonic() - started)
+    note(f"{run}: {ground.documents:,} documents, {config.search.kind} index and model, {took}")
     if ground.world:
         check = check_retrieval(ground.world, open_index(ground.index), config.search.k)
         note(f"  searching a name finds its article in the top {check.k}:   {check.by_name:.1%} of articles")
@@ -108,7 +105,8 @@ def _train(run: Path, json: bool, steps: int | None = None) -> None:
 
     started = time.monotonic()
     try:
-        asyncio.run(play(run, _Lines(run), steps))
+        with follow(run) as watcher:
+            asyncio.run(play(run, watcher, steps, note))
     except KeyboardInterrupt:
         note(f"stopped; every finished step is saved. Go on with: ssp train --resume --out {run}")
         raise
@@ -118,48 +116,7 @@ def _train(run: Path, json: bool, steps: int | None = None) -> None:
     say_json(result) if json else _show(result)
 
 
-class _Lines:
-    """A line for every step and every evaluation, on standard error and in the run's `log.txt`."""
-
-    def __init__(self, run: Path) -> None:
-        self._log = run / "log.txt"
-        self._began = time.monotonic()
-        self._pace: list[float] = []  # seconds of the last steps
-
-    def step(self, metrics: Mapping[str, Any]) -> None:
-        def part(name: str, key: str, form: str) -> str:
-            return f" · {name} {format(metrics[key], form)}" if key in metrics else ""
-
-        done, steps = metrics["step"] + 1, metrics["steps"]
-        seconds = metrics["seconds/play"] + metrics["seconds/update"]
-        self._pace = [*self._pace[-9:], seconds]
-        left = (steps - done) * sum(self._pace) / len(self._pace)
-        self._say(
-            f"step {done}/{steps}"
-            + part("valid", "valid", ".0%")
-            + part("true", "true", ".0%")
-            + part("solved", "solver/reward_fresh", ".0%")
-            + part("hops", "proposer/hops_valid", ".2f")
-            + part("searches", "solver/searches", ".2f")
-            + part("entropy", "update/entropy", ".2f")
-            + f" · {seconds:.1f} s"
-            + (f" · {_lasting(left)} left" if done < steps else "")
-        )
-
-    def alarm(self, step: int, alarm: "Alarm") -> None:
-        self._say(f"! {alarm}")
-
-    def evaluated(self, step: int, scores: "Scores") -> None:
-        sets = " · ".join(f"{name} {one['accuracy']:.0%}" for name, one in scores.items())
-        self._say(f"held out after {step} steps: {sets} ({_since(self._began)})")
-
-    def _say(self, line: str) -> None:
-        note(line)
-        with self._log.open("a", encoding="utf-8") as file:
-            file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
-
-
-def _show(result: "dict[str, Any]") -> None:
+def _show(result: dict[str, Any]) -> None:
     start, final = result["eval"]["start"], result["eval"]["final"]
     if final:
         say(f"{'held-out questions':<20}{'before':>8}{'after':>8}")
@@ -170,11 +127,3 @@ def _show(result: "dict[str, Any]") -> None:
         say(f"{funnel['valid']:,} of {funnel['proposed']:,} proposed questions were valid and played")
         say(f"report: {result['run']}/report.html")
     say(f"run: {result['run']}")
-
-
-def _since(started: float) -> str:
-    return _lasting(time.monotonic() - started)
-
-
-def _lasting(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"

@@ -9,6 +9,7 @@ from pathlib import Path
 from ssp.config import Config
 from ssp.errors import ConfigError
 from ssp.files import new_directory
+from ssp.monitors.open import require_installed
 from ssp.runs.versions import versions
 from ssp.search.corpus import read_corpus
 from ssp.search.index import build_index
@@ -40,6 +41,7 @@ def prepare(config: Config, run: Path, progress: Progress) -> Ground:
     """Write the run directory with its configuration, corpus, index and model: whole, or not at all."""
     if config.search.kind == "http":
         raise ConfigError("search.kind=http: this version only prepares embedded indexes (bm25, dense, hybrid)")
+    require_installed(config.monitors)
     with new_directory(run, "run") as scratch:
         (scratch / "config.json").write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
         (scratch / "versions.json").write_text(json.dumps(versions(), indent=1) + "\n", encoding="utf-8")

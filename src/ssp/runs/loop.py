@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, Protocol
 
 import orjson
 
@@ -19,22 +18,11 @@ from ssp.game.step import Game
 from ssp.learning.torch_learner import TorchLearner
 from ssp.rng import derive
 from ssp.runs.directory import EVALS, METRICS, RunDirectory
-from ssp.runs.health import Alarm, check
+from ssp.runs.health import check
 from ssp.runs.seeds import SeedBag
+from ssp.runs.watchers import Scores, Watcher
 from ssp.types import Episode, RunState
 from ssp.worlds.oracle import Oracle
-
-Scores = dict[str, dict[str, float]]  # by set: accuracy, number of questions, searches
-
-
-class Watcher(Protocol):
-    """Who follows a run: the terminal, a tracker. Must not fail."""
-
-    def step(self, metrics: Mapping[str, Any]) -> None: ...
-
-    def evaluated(self, step: int, scores: Scores) -> None: ...
-
-    def alarm(self, step: int, alarm: Alarm) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Putting a run together, from its directory, and letting it go."""
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,20 +11,24 @@ from ssp.evaluate.questions import Question, read_questions
 from ssp.game.step import Game
 from ssp.game.verify import Verifier
 from ssp.learning.torch_learner import TorchLearner
+from ssp.monitors.open import Complain, open_monitors
 from ssp.runs.directory import RunDirectory
 from ssp.runs.ground import FIRST_CHECKPOINT
-from ssp.runs.loop import Loop, Watcher
+from ssp.runs.loop import Loop
 from ssp.runs.players import make_agent, read_run_config, read_seeds
 from ssp.runs.seeds import SeedBag
+from ssp.runs.watchers import Together, Tracked, Watcher
 from ssp.search.index import open_index
 from ssp.types import RunState
 from ssp.worlds.oracle import Oracle
 
+_LOG = logging.getLogger(__name__)
 
-async def train(path: Path, watcher: Watcher, steps: int | None = None) -> RunState:
+
+async def train(path: Path, watcher: Watcher, steps: int | None = None, complain: Complain = _LOG.warning) -> RunState:
     """Play a prepared run to its end, or go on with it from its newest checkpoint.
 
-    `steps` lets a run go on longer than it was configured for.
+    `steps` lets a run go on longer than it was configured for. `complain` hears of trackers that are out of order.
     """
     config = read_run_config(path)
     if steps is not None:
@@ -32,10 +37,12 @@ async def train(path: Path, watcher: Watcher, steps: int | None = None) -> RunSt
         state, checkpoint = run.restore(config.seed)
         if state.step >= config.steps:
             return state
-        loop = assemble(config, run, checkpoint, watcher)
+        monitors = open_monitors(config.monitors, path, config.model_dump(mode="json"), state.step, complain)
+        loop = assemble(config, run, checkpoint, Together([watcher, Tracked(monitors)]))
         try:
             return await loop.go(state)
         finally:
+            monitors.close()
             await loop.game.agent.engine.close()
             await loop.game.agent.searcher.close()
 
