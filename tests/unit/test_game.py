@@ -14,7 +14,7 @@ from ssp.config import VerifyConfig, load_config
 from ssp.engines.scripted import ByteCodec, ScriptedEngine
 from ssp.errors import EngineError
 from ssp.game.gates import cheap_checks
-from ssp.game.metrics import truth_metrics
+from ssp.game.metrics import play_seconds, truth_metrics
 from ssp.game.samples import make_samples
 from ssp.game.step import Game
 from ssp.game.verify import Verifier
@@ -124,6 +124,27 @@ def test_the_oracle_measures_what_passed() -> None:
     rejected = game("<answer>unknown</answer>", lambda: "")
     share = truth_metrics([true, false, rejected], Oracle(Facts.of(world)))
     assert share == {"true": 0.5, f"hops/{played.seed.hops}/true": 0.5}
+
+
+def test_the_time_of_a_step_is_shared_out_by_who_was_at_it() -> None:
+    played = game("<answer>Dunford</answer>", lambda: "<answer>Dunford</answer>")
+    assert played.proposal is not None
+    solutions = tuple(replace(one, seconds=2.0) for one in played.solutions)
+    timed = replace(
+        played,
+        proposal=replace(played.proposal, seconds=3.0),
+        solutions=solutions,
+        seconds={"verify": 1.0, "solve": 9.0},
+    )
+    total = 3.0 + 1.0 + 2.0 * len(solutions)
+    assert play_seconds([timed], 7.0) == pytest.approx(
+        {
+            "seconds/propose": 7.0 * 3.0 / total,
+            "seconds/verify": 7.0 / total,
+            "seconds/solve": 7.0 * 2.0 * len(solutions) / total,
+        }
+    )
+    assert play_seconds([], 7.0) == {}
 
 
 def test_attempts_in_an_outage_are_not_judged() -> None:

@@ -1,12 +1,14 @@
 """The warm-up's parts: lessons, the model's start, teaching, the cache."""
 
 import random
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
 import pytest
 import torch
 
+from ssp.agents.prompts import prompt_set
 from ssp.agents.protocol import PROTOCOLS
 from ssp.config import Config, load_config
 from ssp.engines.codec import HfCodec
@@ -110,6 +112,22 @@ def test_lessons_are_what_agents_see_and_repeat_exactly(sibling: WorldLibrary, c
         taught = codec.decode([t for t, mine in zip(lesson.token_ids, lesson.mask, strict=True) if mine])
         assert "<information>" not in taught, "an observation is never taught as one's own words"
         assert taught.endswith(("</answer>", "</question>"))
+
+
+def test_names_are_the_same_tokens_wherever_they_stand(sibling: WorldLibrary, codec: HfCodec) -> None:
+    """As a title among others that were found or are to be read, and in a text: a name is looked up by its tokens."""
+    docs = [sibling.document(random.Random(number)) for number in range(20)]
+    shown = prompt_set("brief").show(tuple(docs))
+    together = codec.encode_untrusted("\n".join(shown))
+    found = [codec.encode_untrusted(f"{one}\n" if n + 1 < len(shown) else one) for n, one in enumerate(shown)]
+    assert together == tuple(token for part in found for token in part), "read as they were found"
+    for doc in docs:
+        name = codec.encode(f" {doc.title}")
+        assert _count(together, name) >= 2, f"{doc.title}: as a title and in its text"
+
+
+def _count(ids: Sequence[int], part: Sequence[int]) -> int:
+    return sum(tuple(ids[n : n + len(part)]) == tuple(part) for n in range(len(ids)))
 
 
 def test_searches_lean_on_the_question(sibling: WorldLibrary, codec: HfCodec) -> None:

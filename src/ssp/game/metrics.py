@@ -63,6 +63,20 @@ def truth_metrics(episodes: Sequence[Episode], oracle: Oracle) -> Metrics:
     return {name: _mean(values) for name, values in sorted(judged.items())}
 
 
+def play_seconds(episodes: Sequence[Episode], seconds: float) -> Metrics:
+    """How long playing took, told apart by what was done.
+
+    All games run at once, so the time is shared out by how long agents were at it: a row of the engine for so long.
+    """
+    spent = {"propose": 0.0, "verify": 0.0, "solve": 0.0}
+    for episode in episodes:
+        spent["propose"] += episode.proposal.seconds if episode.proposal else 0.0
+        spent["verify"] += episode.seconds.get("verify", 0.0)
+        spent["solve"] += sum(one.seconds for one in episode.solutions)
+    total = sum(spent.values())
+    return {f"seconds/{name}": seconds * part / total for name, part in spent.items()} if total else {}
+
+
 def _by_hops(fresh: Sequence[Episode]) -> Metrics:
     groups: defaultdict[int, list[Episode]] = defaultdict(list)
     for episode in fresh:

@@ -80,14 +80,20 @@ class Game:
         began = perf_counter()
         proposal = await proposing
         proposed = perf_counter()
-        noise = _noise(proposal, [await other for other in neighbours], derive(key, one.id))
+        others = [await other for other in neighbours]
+        began_verifying = perf_counter()
+        noise = _noise(proposal, others, derive(key, one.id))
         problem, verdict = await self.verifier.verify(proposal, one.seed, noise, derive(key, "verify", one.id))
         verified = perf_counter()
         solutions: Sequence[Trajectory] = ()
         if problem is not None and verdict.outcome is Outcome.PASSED:
             solutions = await self._solve(problem, one.id, key)
         attempts = tuple(judge(problem, solution) for solution in solutions if problem is not None)
-        seconds = {"propose": proposed - began, "verify": verified - proposed, "solve": perf_counter() - verified}
+        seconds = {
+            "propose": proposed - began,
+            "verify": verified - began_verifying,
+            "solve": perf_counter() - verified,
+        }
         return Episode(
             id=one.id,
             step=step,

@@ -9,7 +9,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,8 +52,10 @@ class RunDirectory:
             file.flush()
             os.fsync(file.fileno())
 
-    def record(self, episodes: list[Episode], metrics: Mapping[str, Any]) -> None:
+    def record_episodes(self, episodes: Sequence[Episode]) -> None:
         self.append(EPISODES, [encode(episode) for episode in episodes])
+
+    def record_metrics(self, metrics: Mapping[str, Any]) -> None:
         self.append(METRICS, [orjson.dumps(metrics)])
 
     def lines(self, log: str) -> Iterator[dict[str, Any]]:

@@ -11,7 +11,7 @@ from ssp.engines.codec import HfCodec
 from ssp.engines.models import save_model
 from ssp.errors import SickRun
 from ssp.evaluate.questions import Question, answer_questions
-from ssp.game.metrics import step_metrics, truth_metrics
+from ssp.game.metrics import play_seconds, step_metrics, truth_metrics
 from ssp.game.pool import remember
 from ssp.game.samples import make_samples
 from ssp.game.step import Game
@@ -57,7 +57,14 @@ class Loop:
         await self.learner.publish(self.game.agent.engine)
         updated = perf_counter()
         after = self._after(state, episodes, baselines)
-        seconds = {"seconds/play": played - began, "seconds/update": updated - played}
+        self.run.record_episodes(episodes)
+        recorded = perf_counter()
+        seconds = {
+            **play_seconds(episodes, played - began),
+            "seconds/play": played - began,
+            "seconds/update": updated - played,
+            "seconds/record": recorded - updated,
+        }
         update = {f"update/{name}": value for name, value in learned.items()}
         metrics = {
             "step": state.step,
@@ -68,7 +75,7 @@ class Loop:
             "pool/size": len(after.pool),
             **seconds,
         }
-        self.run.record(episodes, metrics)
+        self.run.record_metrics(metrics)
         self.watcher.step(metrics)
         await self._mind_health(state.step)
         await self._evaluate_if_due(after.step)

@@ -88,7 +88,7 @@ def _charts(metrics: Sequence[Mapping[str, Any]], evals: Sequence[Mapping[str, A
         ("Searches", ("solver/searches", "proposer/searches")),
         ("Entropy (nats per token)", ("update/entropy",)),
         ("Sampler and learner: mean difference of log-probabilities", ("update/mismatch",)),
-        ("Seconds per step", ("seconds/play", "seconds/update")),
+        ("Seconds per step", tuple(f"seconds/{part}" for part in ("propose", "verify", "solve", "update", "record"))),
     ):
         yield _chart(title, {key.split("/")[-1] if len(keys) == 1 else key: _series(metrics, key) for key in keys})
 
