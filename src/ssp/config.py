@@ -99,6 +99,9 @@ class GameConfig(Section):
     attempts: int = Field(5, ge=1, le=64, description="Attempts at each problem.")
     temperature: float = Field(1.0, gt=0.0, description="Of sampling in the game; evaluation is greedy.")
     roles: Literal["both", "solver", "proposer"] = Field("both", description="Whose trajectories are learned from.")
+    proposer: Literal["policy", "start"] = Field(
+        "policy", description="Who proposes: the policy as it is, or a frozen copy of the model at the start."
+    )
     solver_first: int = Field(0, ge=0, description="First steps in which only the solver learns.")
     hops: tuple[float, ...] | None = Field(
         None,
@@ -272,6 +275,8 @@ def load_config(file: Path | None = None, *, preset: str | None = None, override
 
 def _check_whole(config: Config) -> None:
     """What no single setting can know."""
+    if config.game.proposer == "start" and config.game.roles != "solver":
+        raise ConfigError("game.proposer=start: a frozen proposer can't learn; set game.roles=solver")
     if (config.search.kind == "http") != (config.search.url is not None):
         raise ConfigError("search.kind=http and search.url=ADDRESS go together: set both or neither")
     if config.credit.proposer == "grpo" and config.game.proposals == 1:

@@ -147,6 +147,25 @@ def test_the_time_of_a_step_is_shared_out_by_who_was_at_it() -> None:
     assert play_seconds([], 7.0) == {}
 
 
+def _says(text: str) -> SearchAgent:
+    codec = ByteCodec()
+    engine = ScriptedEngine(codec, lambda _: text)
+    return SearchAgent(engine, codec, StaticSearcher({}), PROTOCOLS["search-r1"], prompt_set("en"), Budget())
+
+
+def test_somebody_else_may_propose() -> None:
+    config = load_config(overrides=["game.proposer=start", "game.roles=solver", "game.attempts=2"])
+    answers, asks = _says("<answer>Dunford</answer>"), _says(f"<question>{QUESTION}</question>")
+    rules = VerifyConfig(min_searches=0, as_many_as_hops=False)
+    frozen = Game(answers, Verifier(answers, rules), config, asks)
+    [episode] = asyncio.run(frozen.play([SEED], 0, 0))
+    assert episode.problem is not None
+    assert episode.problem.question == QUESTION
+    assert [one.correct for one in episode.attempts] == [True, True]
+    samples, _ = make_samples([episode], config, 0, {})
+    assert not any(one.role is Role.PROPOSER for one in samples)
+
+
 def test_attempts_in_an_outage_are_not_judged() -> None:
     def down() -> str:
         raise EngineError("out of memory")

@@ -33,11 +33,12 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """The players and the rules. The agent proposes and solves; the verifier has a reader of its own."""
+    """The players and the rules. The agent solves, and proposes unless another one does; the verifier has a reader."""
 
     agent: SearchAgent
     verifier: Verifier
     config: Config
+    proposer: SearchAgent | None = None
 
     async def step(self, redraw: Redraw, pool: Pool, step: int, key: int) -> list[Episode]:
         """The games of drawn seeds, in their order, then those of pooled problems."""
@@ -130,16 +131,18 @@ class Game:
 
     async def _propose(self, one: Draw, key: int) -> Trajectory:
         fields: dict[str, str | int] = {"answer": one.seed.answer, "hops": one.seed.hops}
-        return await self._run(f"{one.id}/proposal", Role.PROPOSER, fields, key)
+        return await self._run(self.proposer or self.agent, f"{one.id}/proposal", Role.PROPOSER, fields, key)
 
     async def _solve(self, problem: Problem, name: str, key: int) -> list[Trajectory]:
         """The solver sees the question only."""
         fields: dict[str, str | int] = {"question": problem.question}
         names = [f"{name}/attempt-{number}" for number in range(self.config.game.attempts)]
-        return await asyncio.gather(*(self._run(one, Role.SOLVER, fields, key) for one in names))
+        return await asyncio.gather(*(self._run(self.agent, one, Role.SOLVER, fields, key) for one in names))
 
-    async def _run(self, name: str, role: Role, fields: Mapping[str, str | int], key: int) -> Trajectory:
-        return await self.agent.run(Task(name, role, fields, derive(key, name), self.config.game.temperature))
+    async def _run(
+        self, agent: SearchAgent, name: str, role: Role, fields: Mapping[str, str | int], key: int
+    ) -> Trajectory:
+        return await agent.run(Task(name, role, fields, derive(key, name), self.config.game.temperature))
 
     def _rewards(self, proposal: Trajectory, verdict: Verdict, attempts: Sequence[Attempt]) -> dict[str, float | None]:
         rewards = {one.trajectory_id: solver_reward(one.correct) for one in attempts}

@@ -58,8 +58,12 @@ def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watch
     )
     if (checkpoint / "optimizer.safetensors").exists():
         learner.load(checkpoint)
-    reader = agent if config.verify.reader == "policy" else make_agent(config, start, agent.searcher)
-    game = Game(agent, Verifier(reader, config.verify), config)
+    frozen = (
+        make_agent(config, start, agent.searcher) if "start" in (config.verify.reader, config.game.proposer) else agent
+    )
+    reader = agent if config.verify.reader == "policy" else frozen
+    proposer = agent if config.game.proposer == "policy" else frozen
+    game = Game(agent, Verifier(reader, config.verify), config, proposer)
     seeds = SeedBag(read_seeds(run.path / "world" / "seeds.jsonl"), config.game.hops, config.seed)
     oracle = Oracle.load(run.path / "world") if config.corpus == "world" else None
     return Loop(config, run, game, learner, seeds, held_out(run.path), watcher, oracle)
