@@ -19,6 +19,7 @@ def main() -> int:
     parser.add_argument("--sizes", default="10000,100000,1000000", help="passages of the generated corpora")
     parser.add_argument("--problems", type=int, default=64, help="problems of the rollouts, five attempts each")
     parser.add_argument("--seeds", type=int, default=3, help="worlds of the warm-up")
+    parser.add_argument("--keep", default="", help="folder in which the warmed-up models are kept")
     arguments = parser.parse_args()
     sizes = [int(size) for size in arguments.sizes.split(",")]
     for name in arguments.names or [*BENCHES, "rollouts", "warmup"]:
@@ -26,7 +27,7 @@ def main() -> int:
         if name == "rollouts":
             rollouts.main(arguments.problems)
         elif name == "warmup":
-            warmup.main(arguments.seeds)
+            warmup.main(arguments.seeds, keep=arguments.keep)
         else:
             BENCHES[name](sizes)
     return 0

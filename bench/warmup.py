@@ -104,17 +104,18 @@ def _share(flags: Any) -> float:
     return sum(values) / len(values) if values else float("nan")
 
 
-def worker(seed: int, count: int) -> dict[str, Any]:
+def worker(seed: int, count: int, keep: str = "") -> dict[str, Any]:
+    """The models can be kept, for `ssp train --set warmup.cache=…` to begin with; times are true only of fresh ones."""
     with tempfile.TemporaryDirectory() as folder:
-        config = load_config(overrides=[f"seed={seed}", f"warmup.cache={folder}"])
+        config = load_config(overrides=[f"seed={seed}", f"warmup.cache={keep or folder}"])
         began = time.perf_counter()
         prepare(config, Path(folder) / "run", lambda *_: None)
         seconds = time.perf_counter() - began
         return {"seconds": seconds, "measured": measure(Path(folder) / "run", count)}
 
 
-def main(seeds: int = 3, count: int = 100) -> None:
-    answers = [in_process("bench.warmup", seed, count) for seed in range(seeds)]
+def main(seeds: int = 3, count: int = 100, keep: str = "") -> None:
+    answers = [in_process("bench.warmup", seed, count, keep) for seed in range(seeds)]
     rows = []
     for hops in HOPS:
         measured = [answer["measured"][f"{hops} hops"] for answer in answers]
@@ -130,4 +131,5 @@ def main(seeds: int = 3, count: int = 100) -> None:
 
 if __name__ == "__main__":
     wait_calmly()
-    sys.stdout.write(json.dumps(worker(*map(int, sys.argv[2:4]))) + "\n")
+    seed, count, *keep = sys.argv[2:]
+    sys.stdout.write(json.dumps(worker(int(seed), int(count), *keep)) + "\n")

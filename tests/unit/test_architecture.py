@@ -22,6 +22,7 @@ HOMES = {
         "monitors/tensorboard.py",
         "protocols.py",  # for a type only
         "warmup/circuits.py",
+        "warmup/looking.py",
         "warmup/model.py",
         "warmup/teach.py",
     ),
@@ -32,6 +33,7 @@ HOMES = {
         "learning/objective.py",
         "learning/torch_learner.py",
         "warmup/circuits.py",
+        "warmup/looking.py",
         "warmup/model.py",
         "warmup/teach.py",
         "warmup/tokenizer.py",

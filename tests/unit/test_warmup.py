@@ -18,9 +18,11 @@ from ssp.search.index import build_index, open_index
 from ssp.search.static import StaticSearcher
 from ssp.types import Doc
 from ssp.warmup.behaviours import read
+from ssp.warmup.circuits import LINKS, LOOKUPS, MENTIONS, SAME_NAMES
 from ssp.warmup.cloze import ClozeLibrary, plain_answers
 from ssp.warmup.lessons import Lesson, Syllabus, Teacher
 from ssp.warmup.library import Library
+from ssp.warmup.looking import Gaze, Look, Marks, looks
 from ssp.warmup.model import TinyShape, tiny_model
 from ssp.warmup.teach import Schedule, teach
 from ssp.warmup.tiny import dress, fingerprint, warmed_up_model
@@ -85,8 +87,10 @@ def test_flawed_puzzles_have_no_single_answer(sibling: WorldLibrary) -> None:
     oracle = Oracle(Facts.of(World(SETTINGS, sibling._world.facts_seed)))
     rng = random.Random(2)
     for _ in range(100):
-        answers = oracle.answers(sibling.flawed_puzzle(rng).question)
-        assert answers is None or len(answers) != 1
+        for puzzle in (sibling.flawed_puzzle(rng), sibling.unsaid(sibling.document(rng), rng)):
+            answers = oracle.answers(puzzle.question)
+            assert answers is None or len(answers) != 1
+            assert puzzle.answer is None
 
 
 def test_the_reader_stops_where_the_documents_stop(sibling: WorldLibrary) -> None:
@@ -172,6 +176,41 @@ def test_the_default_model_has_two_to_five_million_parameters() -> None:
     assert 2e6 < sum(parameter.numel() for parameter in model.parameters()) < 5e6
 
 
+def test_looks_go_where_a_note_is_copied_from(sibling: WorldLibrary, codec: HfCodec) -> None:
+    titles = {sibling.document(random.Random(number)).title for number in range(200)}
+    town, other, region = sorted(title for title in titles if len(codec.encode(f" {title}")) == 1)[:3]
+    person = min(title for title in titles if len(codec.encode(f" {title}")) == 2)
+    given = (
+        f" {town}: {town} lies in {region}. The mayor of {town} is {person}.\n"
+        f" {region}: The capital of {region} is {town}. The mayor of {other} is {person}.\n"
+    )
+    said = f"<think> {person}, {town}. The mayor of {town} is {person}."
+    begin = len(codec.encode(given))
+    ids = [*codec.encode(given), *codec.encode(said)]
+    mayor = ids.index(codec.encode(f" {person}")[0])
+    found = looks(ids, [place >= begin for place in range(len(ids))], Marks.of(codec))
+    assert [(look.head, codec.decode([ids[look.place]]), look.at) for look in found] == [
+        (MENTIONS, ",", (mayor + 2,)),  # after the mention, from where the town is not far back
+        (LINKS, " The", (mayor,)),
+        (SAME_NAMES, " is", (mayor,)),
+    ], "and not to the mayor of another town"
+
+
+def test_the_gaze_is_that_of_the_model(codec: HfCodec) -> None:
+    """The share that goes to some places is the one that the model's own attention gives them."""
+    model = tiny_model(1, 0, torch.ones(len(codec)), TinyShape(), seed=0)
+    model.set_attn_implementation("eager")
+    ids = torch.randint(20, 200, (2, 40), generator=torch.Generator().manual_seed(0))
+    gaze = Gaze(model)
+    with torch.no_grad():
+        attention = model(input_ids=ids, output_attentions=True).attentions[LOOKUPS]
+        rows = [(Look(MENTIONS, 30, (3, 7)), Look(SAME_NAMES, 20, (5,))), (Look(LINKS, 39, (0, 39)),)]
+        loss = gaze.loss(rows)
+    gaze.close()
+    shares = [attention[n, look.head, look.place, list(look.at)].sum() for n, row in enumerate(rows) for look in row]
+    assert loss.item() == pytest.approx(-sum(share.log().item() for share in shares) / 3, rel=1e-4)
+
+
 def test_teaching_teaches(sibling: WorldLibrary, codec: HfCodec) -> None:
     stage = Syllabus(reading=1, solving=0, proposing=0, hops=(1.0,), questions=6, chains=1, neighbours=0, noise=0)
     torch.manual_seed(0)
@@ -179,7 +218,7 @@ def test_teaching_teaches(sibling: WorldLibrary, codec: HfCodec) -> None:
     teacher = Teacher([sibling], dress(CONFIG, codec), stage)
     schedule = Schedule(steps=60, stages=((1.0, stage),), batch_tokens=600)
     heard: list[int] = []
-    losses = teach(model, [teacher], schedule, 0, lambda _, count: heard.append(count))
+    losses = teach(model, [teacher], schedule, Marks.of(codec), 0, lambda _, count: heard.append(count))
     assert sum(heard) == len(losses) == 60
     assert sum(losses[-10:]) < 0.5 * sum(losses[:10])
 

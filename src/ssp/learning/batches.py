@@ -25,7 +25,7 @@ class Row:
     weights: tuple[float, ...]
 
 
-def bucketed(rows: Iterable[Row], tokens: int, window: int, rng: random.Random) -> Iterator[list[Row]]:
+def bucketed(rows: Iterable[T], tokens: int, window: int, rng: random.Random) -> Iterator[list[T]]:
     """Batches of at most `tokens` tokens with padding, from windows of rows sorted by length; batches are shuffled.
 
     >>> rows = [Row((1,) * n, (1.0,) * n) for n in (3, 9, 4, 8)]

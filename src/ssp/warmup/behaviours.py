@@ -28,7 +28,8 @@ Behaviour = Callable[[Sequence[Sequence[Doc]]], str]  # documents found by each 
 class Habits:
     """Shares of what naive agents do."""
 
-    heeds: float = 0.1  # looks for what was asked
+    heeds: float = 0.1  # looks for what was asked …
+    heeds_one: float = 0.02  # … the same, for questions of one hop, which are learned first anyway
     first_thing: float = 0.75  # where it does not: looks for the first thing that is said of anything of the kind
     right_length: float = 0.9  # as many searches as the question has hops; else one fewer or one more
     proposes_right: float = 0.95
@@ -56,7 +57,7 @@ def naive_solver(
     if rng.random() >= habits.right_length:
         length += rng.choice((-1, 1))
     length = min(max(1, length), most)
-    sought = _look_for(puzzle.facts[0], library.facts(puzzle.facts[0].doc), habits, rng)
+    sought = _look_for(puzzle.facts[0], library.facts(puzzle.facts[0].doc), puzzle.hops, habits, rng)
 
     def turn(found: Sequence[Sequence[Doc]]) -> str:
         nonlocal sought
@@ -70,15 +71,16 @@ def naive_solver(
         if left == 0 or not facts:
             return f"{_think(note)}<answer>{thing}</answer>"
         asked = next((fact for fact in puzzle.facts if fact in facts), None)
-        sought = _look_for(asked, facts, habits, rng)
+        sought = _look_for(asked, facts, puzzle.hops, habits, rng)
         return _think(f"{note} {left}: {sought.sought}") + protocol.write_search(thing)
 
     return turn
 
 
-def _look_for(asked: Fact | None, facts: Sequence[Fact], habits: Habits, rng: random.Random) -> Fact:
+def _look_for(asked: Fact | None, facts: Sequence[Fact], hops: int, habits: Habits, rng: random.Random) -> Fact:
     """What a naive searcher wants to know of something with these facts."""
-    if asked is not None and rng.random() < habits.heeds:
+    heeds = habits.heeds_one if hops == 1 else habits.heeds
+    if asked is not None and rng.random() < heeds:
         return asked
     return facts[0] if rng.random() < habits.first_thing else rng.choice(facts)
 
@@ -93,7 +95,8 @@ def proposer(
 ) -> Behaviour:
     """Works backwards: what mentions the answer, what mentions that, …; sometimes carelessly.
 
-    Says what it looked for and what it found before how the two are linked.
+    Says what it looked for and what it found before how the two are linked. Of several finds it takes the last: a tiny
+    model that is to learn to take any of them learns to mix their names.
     """
     careless = rng.random() >= habits.proposes_right
     chain: list[Fact] = []
@@ -106,13 +109,13 @@ def proposer(
         facts = [fact for doc in found[-1] for fact in library.facts(doc)]
         met = {answer, *(fact.doc.title for fact in chain)}
         linked = [fact for fact in facts if fact.objects == (target,) and fact.doc.title not in met]
-        if careless and not chain and rng.random() < 0.7:
-            linked = facts
+        if careless and not chain and facts and rng.random() < 0.7:
+            linked = [rng.choice(facts)]
         if not linked:
             return _give_up(library, chain or facts, rng)
         if left:
             linked = [fact for fact in linked if _leads_on(library, fact, len(found[-1]))] or linked
-        fact = rng.choice(linked)
+        fact = linked[-1]
         chain.insert(0, fact)
         if left:
             return _think(f"{_link(library, target, chain)} {left}:") + protocol.write_search(fact.doc.title)

@@ -22,6 +22,8 @@ from torch import Tensor
 from transformers import LlamaForCausalLM
 
 HEADS, GROUPS = 4, 2
+LOOKUPS = 1  # the layer that looks things up, and its heads
+SAME_TOKEN, MENTIONS, SAME_NAMES, LINKS = range(HEADS)
 LAID = tuple(f"layers.{layer}.self_attn.{part}_proj" for layer in (0, 1) for part in "qk")  # where looking is done
 _CONSTANT = 2.0  # an axis of the residual stream that is the same for all tokens
 _NEAR = (0.02, 0.4)  # rotary frequencies (radians per token) that tell apart places within a sentence …
@@ -92,7 +94,7 @@ def lay_circuits(model: LlamaForCausalLM, rare: Tensor, rope_base: float) -> Non
     model.lm_head.weight[:, axes.output] = 0.3 * tokens @ noted.T
     turns = rope_base ** (-torch.arange(size // 2) / (size // 2))
     _lay_notes(_Layer(model, 0, size, _norm(axes, words)), axes, noted, turns)
-    _lay_lookups(_Layer(model, 1, size, _norm(axes, words + axes.note * 1.75)), axes, noted, turns)
+    _lay_lookups(_Layer(model, LOOKUPS, size, _norm(axes, words + axes.note * 1.75)), axes, noted, turns)
 
 
 def _norm(axes: _Axes, squares: float) -> float:
@@ -169,23 +171,22 @@ def _lay_notes(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> None
 
 def _lay_lookups(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> None:
     """Notes meet notes on the slow rotary axes, on which it hardly matters how far apart two tokens are."""
-    same_token, mentions, same_names, links = 0, 1, HEADS // GROUPS, HEADS // GROUPS + 1
     half = axes.note // 2
     slow = [*range(len(turns) - half, len(turns)), *range(layer.size - half, layer.size)]
     place = torch.zeros(layer.size, axes.note)
     place[slow] = torch.eye(axes.note)
-    for head in (same_token, mentions, same_names, links):
+    for head in (SAME_TOKEN, MENTIONS, SAME_NAMES, LINKS):
         layer.clear(head)
 
     # First group: keys say which token came before.
     strong = layer.gain(10.0, axes.note)
     layer.key(0, axes.before, strong * place)
-    layer.query(same_token, axes.itself, strong * place @ noted)
-    layer.query(mentions, axes.names, layer.gain(12.0, axes.note) ** 2 / strong * place)
+    layer.query(SAME_TOKEN, axes.itself, strong * place @ noted)
+    layer.query(MENTIONS, axes.names, layer.gain(12.0, axes.note) ** 2 / strong * place)
     layer.value(0, 0, axes.itself, noted)
     layer.value(0, 1, axes.names, torch.eye(axes.note))
-    layer.output(same_token, 0, axes.output, 2.0)
-    layer.output(mentions, 1, axes.output, 1.5)
+    layer.output(SAME_TOKEN, 0, axes.output, 2.0)
+    layer.output(MENTIONS, 1, axes.output, 1.5)
 
     # Second group: keys say which token, names and words came before, each in its own random directions; they stand
     # out at rare words, since it is names that are to be copied, and little near the reader's own words.
@@ -196,23 +197,23 @@ def _lay_lookups(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> No
     ):
         directions = layer.gain(score, axes.note) * place @ torch.linalg.qr(torch.randn(axes.note, axes.note))[0]
         layer.key(1, notes, directions)
-        layer.query(same_names, of_query, directions @ noted if of_query == axes.itself else directions)
+        layer.query(SAME_NAMES, of_query, directions @ noted if of_query == axes.itself else directions)
         if notes == axes.names:
-            layer.query(links, notes, directions)
+            layer.query(LINKS, notes, directions)
     level = _CONSTANT * layer.scale
     unused = len(turns) - half - 1
     root = math.sqrt(layer.size)
     layer.key(1, slice(1, 2), _unit(layer.size, unused)[:, None] / level)
-    layer.query(same_names, slice(0, 1), 4.0 * root * _unit(layer.size, unused)[:, None] / level)
+    layer.query(SAME_NAMES, slice(0, 1), 4.0 * root * _unit(layer.size, unused)[:, None] / level)
     around = _band(turns, _SENTENCES_AWAY)
     around[unused] = 0.0
     layer.key(1, slice(0, 1), around[:, None] / level)
-    for head in (same_names, links):
+    for head in (SAME_NAMES, LINKS):
         layer.query(head, slice(0, 1), -3.0 * root / around.sum() * around[:, None] / level)
     layer.value(1, 0, axes.itself, noted)
     layer.value(1, 1, axes.recent, torch.eye(axes.note))
-    layer.output(same_names, 0, axes.output, 4.0)
-    layer.output(links, 1, axes.before, 1.5)
+    layer.output(SAME_NAMES, 0, axes.output, 4.0)
+    layer.output(LINKS, 1, axes.before, 1.5)
 
 
 def _unit(size: int, axis: int) -> Tensor:

@@ -75,11 +75,13 @@ class ClozeLibrary:
 
     def flawed_puzzle(self, rng: random.Random) -> Puzzle:
         """A gap of one document, looked for in the text on another."""
-        doc = rng.choice(self._docs)
-        wrong = rng.choice(self._docs)
-        fact = rng.choice(self._facts[doc.id])
-        subject = "something else" if wrong.id == doc.id else wrong.title or wrong.id
-        return Puzzle(_question(subject, fact), (Fact(wrong, fact.wording, ()),), None)
+        return self.unsaid(rng.choice(self._docs), rng)
+
+    def unsaid(self, doc: Doc, rng: random.Random) -> Puzzle:
+        other = rng.choice(self._docs)
+        fact = rng.choice(self._facts[other.id])
+        subject = "something else" if other.id == doc.id else doc.title or doc.id
+        return Puzzle(_question(subject, fact), (Fact(doc, fact.wording, ()),), None)
 
     def facts(self, doc: Doc) -> list[Fact]:
         return self._facts.get(doc.id, [])

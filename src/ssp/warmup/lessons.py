@@ -103,7 +103,12 @@ class Teacher:
         """Questions for single facts of these documents."""
         facts = [fact for doc in docs for fact in library.facts(doc) if len(fact.objects) == 1]
         asked = rng.sample(facts, min(len(facts), count))
-        return [Puzzle(library.ask((fact,), rng), (fact,), fact.objects[0]) for fact in asked]
+        return [
+            library.unsaid(fact.doc, rng)
+            if rng.random() < self._syllabus.unanswerable / 2
+            else Puzzle(library.ask((fact,), rng), (fact,), fact.objects[0])
+            for fact in asked
+        ]
 
     def _any_puzzle(self, library: Library, rng: random.Random) -> Puzzle:
         if rng.random() < self._syllabus.unanswerable / 2:

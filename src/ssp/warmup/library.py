@@ -71,6 +71,10 @@ class Library(Protocol):
         """A question that looks right but has no answer, or more than one."""
         ...
 
+    def unsaid(self, doc: Doc, rng: random.Random) -> Puzzle:
+        """A question about this document that it does not answer."""
+        ...
+
     def facts(self, doc: Doc) -> list[Fact]: ...
 
     def ask(self, facts: tuple[Fact, ...], rng: random.Random) -> str:

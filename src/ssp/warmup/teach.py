@@ -16,6 +16,7 @@ from ssp.errors import LearnerError
 from ssp.learning.batches import Row, bucketed, padded
 from ssp.rng import derive
 from ssp.warmup.lessons import Lesson, Syllabus, Teacher
+from ssp.warmup.looking import Gaze, Look, Marks, looks
 
 Progress = Callable[[str, int], None]
 
@@ -32,28 +33,33 @@ class Schedule:
     warmup_steps: int = 20
     decay_from: float = 0.5
     clip: float = 1.0
+    looking: float = 0.2  # weight of looking where it should; later a fifth of it
+    looking_until: float = 0.4
     gentle: tuple[str, ...] = ()  # parts of the model, by parts of their names, that learn at a third of the rate
 
 
 def teach(
-    model: PreTrainedModel, teachers: Sequence[Teacher], schedule: Schedule, seed: int, progress: Progress
+    model: PreTrainedModel, teachers: Sequence[Teacher], schedule: Schedule, marks: Marks, seed: int, progress: Progress
 ) -> list[float]:
     """Train the model; gives the loss of every step. Teachers go with the schedule's stages."""
+    gaze = Gaze(model)
     optimizer = torch.optim.AdamW(_groups(model, schedule), betas=(0.9, 0.98), weight_decay=0.01, fused=True)
     rates = [group["lr"] for group in optimizer.param_groups]
     model.train()
     losses = []
-    for step, rows in enumerate(_batches(teachers, schedule, seed)):
+    for step, rows in enumerate(_batches(teachers, schedule, marks, seed)):
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
             group["lr"] = rate * _pace(step, schedule)
         loss = weighted_loss(model, *padded(rows))
-        loss.backward()
+        looking = schedule.looking * (1.0 if step < schedule.looking_until * schedule.steps else 0.2)
+        (loss + looking * gaze.loss([row.looks for row in rows])).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), schedule.clip)
         optimizer.step()
         optimizer.zero_grad()
         losses.append(loss.item())
         progress("warm-up steps", 1)
     model.eval()
+    gaze.close()
     if not all(map(_is_finite, losses)):
         raise LearnerError("the warm-up diverged: lower the learning rate")
     return losses
@@ -78,11 +84,18 @@ def weighted_loss(model: PreTrainedModel, ids: torch.Tensor, weights: torch.Tens
     return (losses * chosen).sum() / chosen.sum()
 
 
-def _batches(teachers: Sequence[Teacher], schedule: Schedule, seed: int) -> Iterator[list[Row]]:
+@dataclass(frozen=True, slots=True)
+class _Taught(Row):
+    looks: tuple[Look, ...] = ()
+
+
+def _batches(teachers: Sequence[Teacher], schedule: Schedule, marks: Marks, seed: int) -> Iterator[list[_Taught]]:
     done = 0
     for stage, (teacher, (end, _)) in enumerate(zip(teachers, schedule.stages, strict=True)):
         order = random.Random(derive(seed, "order", stage))
-        rows = (_row(lesson, schedule.language, order) for lesson in teacher.lessons(derive(seed, "stage", stage)))
+        rows = (
+            _row(lesson, schedule.language, marks, order) for lesson in teacher.lessons(derive(seed, "stage", stage))
+        )
         for batch in bucketed(rows, schedule.batch_tokens, window=32, rng=order):
             if done >= round(end * schedule.steps):
                 break
@@ -90,8 +103,9 @@ def _batches(teachers: Sequence[Teacher], schedule: Schedule, seed: int) -> Iter
             done += 1
 
 
-def _row(lesson: Lesson, language: float, rng: random.Random) -> Row:
-    return Row(lesson.token_ids, tuple(float(taught or rng.random() < language) for taught in lesson.mask))
+def _row(lesson: Lesson, language: float, marks: Marks, rng: random.Random) -> _Taught:
+    weights = tuple(float(taught or rng.random() < language) for taught in lesson.mask)
+    return _Taught(lesson.token_ids, weights, looks(lesson.token_ids, lesson.mask, marks))
 
 
 def _pace(step: int, schedule: Schedule) -> float:

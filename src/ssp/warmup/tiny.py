@@ -25,6 +25,7 @@ from ssp.warmup.circuits import LAID, rareness
 from ssp.warmup.cloze import ClozeLibrary, plain_answers
 from ssp.warmup.lessons import Syllabus, Teacher
 from ssp.warmup.library import Library
+from ssp.warmup.looking import Marks
 from ssp.warmup.model import TinyShape, tiny_model
 from ssp.warmup.teach import Progress, Schedule, teach
 from ssp.warmup.tokenizer import train_tokenizer
@@ -35,8 +36,8 @@ SHAPE = TinyShape()
 VOCABULARY = 4096  # enough for every word of the world to be one token, names and numbers included
 SIBLINGS = 4  # worlds with the same names and other facts that lessons are made from
 _FIRST = Syllabus(
-    reading=0.65,
-    solving=0.1,
+    reading=0.63,
+    solving=0.12,
     proposing=0.15,
     asking=0.1,
     hops=(0.25, 0.4, 0.25, 0.1),
@@ -47,17 +48,17 @@ _FIRST = Syllabus(
     noise=2,
     unanswerable=0.06,
 )
-_SECOND = replace(_FIRST, reading=0.58, solving=0.1, proposing=0.25, asking=0.07, neighbours=0.35, unanswerable=0.12)
+_SECOND = replace(_FIRST, reading=0.53, solving=0.17, proposing=0.23, asking=0.07, neighbours=0.35, unanswerable=0.12)
 _THIRD = replace(
     _FIRST,
     chains=3,
-    reading=0.48,
-    solving=0.13,
-    proposing=0.34,
+    reading=0.42,
+    solving=0.22,
+    proposing=0.31,
     asking=0.05,
     neighbours=0.6,
     noise=3,
-    unanswerable=0.15,
+    unanswerable=0.2,
 )
 STAGES = ((0.35, _FIRST), (0.6, _SECOND), (1.0, _THIRD))  # ever more similar names to tell apart, and ever more play
 _MADE_BY = (
@@ -128,7 +129,7 @@ def _make(config: Config, libraries: Sequence[Library], folder: Path, progress: 
     model = tiny_model(tokenizer.eos_token_id, tokenizer.pad_token_id, rare, SHAPE, weights)
     schedule = Schedule(config.warmup.steps, STAGES, gentle=LAID)
     teachers = [Teacher(libraries, dress(config, codec), syllabus) for _, syllabus in STAGES]
-    losses = teach(model, teachers, schedule, derive(config.seed, "warm-up"), progress)
+    losses = teach(model, teachers, schedule, Marks.of(codec), derive(config.seed, "warm-up"), progress)
     save_model(model, codec, folder)
     (folder / "warmup.json").write_text(json.dumps({"steps": len(losses), "loss": losses}), encoding="utf-8")
 

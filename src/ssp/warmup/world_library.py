@@ -71,6 +71,13 @@ class WorldLibrary:
         missing = Fact(answer_doc, _wording(wrong, answer_doc.title), (), wrong.name)
         return Puzzle(question, (*sound.facts, missing), None)
 
+    def unsaid(self, doc: Doc, rng: random.Random) -> Puzzle:
+        """Something that things of this kind do not have, or that this one's article does not tell."""
+        told = {fact.key for fact in self.facts(doc)}
+        relation = rng.choice([one for one in self._world.schema.relations if one.name not in told])
+        question = nest(self._world.schema, [relation], doc.title, rng)
+        return Puzzle(question, (Fact(doc, _wording(relation, doc.title), (), relation.name),), None)
+
     def _ambiguous_puzzle(self, rng: random.Random) -> Puzzle:
         several = [relation for relation in self._world.schema.relations if relation.most > 1]
         while True:
