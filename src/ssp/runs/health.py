@@ -45,6 +45,22 @@ def check(history: History, config: HealthConfig) -> list[Alarm]:
     return alarms
 
 
+def due(history: History, config: HealthConfig) -> list[Alarm]:
+    """The alarms that something is to be done about now: at their first step, and again after each further window.
+
+    In between, what was done had no time to show.
+    """
+    return [alarm for alarm in check(history, config) if _rung(alarm.name, history, config) % config.window == 0]
+
+
+def _rung(name: str, history: History, config: HealthConfig) -> int:
+    """How many steps in a row, before the newest, this alarm was ringing."""
+    count = 0
+    while any(alarm.name == name for alarm in check(history[: len(history) - 1 - count], config)):
+        count += 1
+    return count
+
+
 def _mean(history: History, key: str) -> float | None:
     """The mean over the steps that have this metric; None if none has: nothing is not zero."""
     values = [metrics[key] for metrics in history if key in metrics]
@@ -57,7 +73,7 @@ def _best(history: History, key: str) -> float:
 
 def _death_spiral(recent: History, before: History) -> str:
     valid, best = _mean(recent, "valid"), _best(before, "valid")
-    fell = valid is not None and valid < 0.05 and best > 2 * valid
+    fell = valid is not None and (valid < 0.2 * best or (valid < 0.05 and valid < 0.5 * best))
     return f"{valid:.1%} of the questions are valid, {best:.1%} were" if fell else ""
 
 

@@ -18,7 +18,7 @@ from ssp.game.step import Game
 from ssp.learning.torch_learner import TorchLearner
 from ssp.rng import derive
 from ssp.runs.directory import EVALS, METRICS, RunDirectory
-from ssp.runs.health import check
+from ssp.runs.health import due
 from ssp.runs.seeds import SeedBag
 from ssp.runs.watchers import Scores, Watcher
 from ssp.types import Episode, RunState
@@ -100,7 +100,7 @@ class Loop:
 
     async def _mind_health(self, step: int) -> None:
         """Warn, stop, or take the weights back to before the run fell sick (steps go on, so the games are others)."""
-        for alarm in check(list(self.run.lines(METRICS)), self.config.health):
+        for alarm in due(list(self.run.lines(METRICS)), self.config.health):
             self.watcher.alarm(step, alarm)
             if alarm.action == "stop":
                 raise SickRun(f"stopped at step {step}: {alarm}")
