@@ -24,6 +24,7 @@ from ssp.engines.codec import HfCodec
 from ssp.engines.local import LocalEngine, LocalSettings
 from ssp.types import Sampling
 from ssp.warmup.model import TinyShape, tiny_model
+from ssp.warmup.tiny import VOCABULARY
 from ssp.warmup.tokenizer import train_tokenizer
 from ssp.warmup.world_library import WorldLibrary
 from ssp.worlds.world import WorldSettings
@@ -173,7 +174,7 @@ def matmul_peak() -> float:
 
 def build(name: str) -> tuple[PreTrainedModel, HfCodec, WorldLibrary, float, int]:
     [library] = WorldLibrary.siblings(WorldSettings(), 1)
-    codec = HfCodec(train_tokenizer(library.texts(), 1536))
+    codec = HfCodec(train_tokenizer(library.texts(), VOCABULARY))
     if name == "tiny":
         return tiny_model(1, 0, torch.ones(len(codec)), TinyShape(), 0).eval(), codec, library, 2.0, 320
     config = LlamaConfig(
