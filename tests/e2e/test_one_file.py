@@ -16,7 +16,7 @@ from tests.e2e.conftest import Run
 
 
 def test_one_step_equals_the_packages(ssp: Run, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    """One of some 300,000 samples falls between two tokens to within rounding; then the editions part ways.
+    """A sample that falls between two tokens to within rounding parts the editions (it did with 24 seeds).
 
     So another step is tried before this fails. A true difference shows in both.
     """
