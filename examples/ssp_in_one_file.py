@@ -8,7 +8,6 @@ package's, as tests/e2e/test_one_file.py shows.
     python examples/ssp_in_one_file.py [steps]
 """
 
-import copy
 import math
 import sys
 import tempfile
@@ -36,10 +35,11 @@ from ssp.search.index import open_index
 from ssp.text import exact_match, leaks, word_count
 from ssp.types import Doc, Role, Seed
 
-STEPS, SEEDS, HOPS = 5, 32, (0.4, 0.4, 0.2)  # seeds per step, and shares of those that ask for 1, 2, 3 hops
+STEPS, SEEDS, HOPS = 5, 32, (0.5, 0.5)  # seeds per step, and shares of those that ask for 1 and 2 hops
 ATTEMPTS, NOISE_DOCS, LEAST_WORDS, MOST_WORDS = 5, 4, 4, 100
 SEARCHES, DOCS, TURN_TOKENS, OBSERVATION_TOKENS, RESPONSE_TOKENS = 4, 4, 96, 320, 1024
-RATE, RISE, CLIP_LOW, CLIP_HIGH, KL, GRADIENT_CLIP, BALANCE = 3e-4, 5, 0.2, 0.285, 0.03, 1.0, 5.0
+RATE, RISE, CLIP_LOW, CLIP_HIGH, KL, GRADIENT_CLIP = 3e-4, 5, 0.2, 0.285, 0.03, 1.0
+BALANCE, PROPOSER_WEIGHT = 5.0, 3.0
 TAGS, PROMPTS = PROTOCOLS["search-r1"], prompt_set("brief")
 
 
@@ -154,8 +154,8 @@ class Game:
         return 4.0 * p * (1.0 - p)
 
 
-def play_step(table: Table, seeds: Sequence[Seed], step: int, key: int) -> list[Game]:
-    """Propose, verify, solve."""
+def play_step(table: Table, library: Table, seeds: Sequence[Seed], step: int, key: int) -> list[Game]:
+    """Propose, verify, solve. In the library sits a reader who does not learn: the model as it was at the start."""
     games = []
     for seed in seeds:
         name = f"{step:06d}/{seed.id}/0"
@@ -164,7 +164,7 @@ def play_step(table: Table, seeds: Sequence[Seed], step: int, key: int) -> list[
     ring = python_random(key, "neighbours").sample(games, len(games))
     for place, game in enumerate(ring):
         others = [ring[(place + n) % len(ring)] for n in range(1, len(ring))]
-        game.reason = broken_rule(game) or misread(table, game, others[:NOISE_DOCS], key)
+        game.reason = broken_rule(game) or misread(library, game, others[:NOISE_DOCS], key)
         if not game.reason:
             fields = {"question": game.proposer.final or ""}
             names = [f"{game.name}/attempt-{number}" for number in range(ATTEMPTS)]
@@ -181,13 +181,13 @@ def broken_rule(game: Game) -> str:
     return "leak" if leaks(question, game.seed.accepted) else ""
 
 
-def misread(table: Table, game: Game, others: Sequence[Game], key: int) -> str:
+def misread(library: Table, game: Game, others: Sequence[Game], key: int) -> str:
     """A reader, who sees the proposer's documents among some of others', must find the answer."""
     docs = [*game.proposer.seen.values(), *noise(game, others, derive(key, game.name))]
     python_random(derive(key, "verify", game.name), "rag").shuffle(docs)
     shown = "\n".join(PROMPTS.show(tuple(docs)))
     fields: dict[str, str | int] = {"question": game.proposer.final or "", "documents": shown}
-    reader = table.play(Agent(Role.ANSWERER, fields, temperature=0.0))
+    reader = library.play(Agent(Role.ANSWERER, fields, temperature=0.0))
     return "" if exact_match(reader.final or "", game.seed.accepted) else "rag"
 
 
@@ -217,7 +217,7 @@ def give_credit(games: Sequence[Game]) -> list[Agent]:
     weights = {hops: sum(abs(one.advantage) for game in some for one in game.solvers) for hops, some in by_hops.items()}
     for hops, some in by_hops.items():
         for game, advantage in zip(some, standardised([game.reward for game in some]), strict=True):
-            game.proposer.advantage = advantage
+            game.proposer.advantage = PROPOSER_WEIGHT * advantage
             for solver in game.solvers:
                 solver.advantage *= min(BALANCE, max(weights.values()) / weights[hops]) if weights[hops] else 1.0
     agents = [agent for game in games for agent in (game.proposer, *game.solvers)]
@@ -235,9 +235,8 @@ def standardised(rewards: Sequence[float]) -> list[float]:
 class Learner:
     """Moves the policy, and remembers where it started."""
 
-    def __init__(self, policy: PreTrainedModel) -> None:
-        self.policy = policy
-        self.start = copy.deepcopy(policy)
+    def __init__(self, policy: PreTrainedModel, start: PreTrainedModel) -> None:
+        self.policy, self.start = policy, start
         self.optimizer = torch.optim.AdamW(policy.parameters(), betas=(0.9, 0.95), weight_decay=0.0, fused=True)
 
     def update(self, agents: Sequence[Agent], step: int) -> None:
@@ -269,13 +268,13 @@ def token_logprobs(model: PreTrainedModel, tokens: Sequence[int]) -> Tensor:
 
 # 5. The loop
 def train(run: Path, steps: int, say: Callable[[str], None] = print) -> None:
-    table = Table(run / FIRST_CHECKPOINT / "model", run / "index")
-    learner = Learner(table.policy)
+    table, library = (Table(run / FIRST_CHECKPOINT / "model", run / "index") for _ in range(2))
+    learner = Learner(table.policy, library.policy)
     seeds = SeedBag(read_seeds(run / "world" / "seeds.jsonl"), HOPS, seed=0)
     held_out = read_questions(run / "world" / "questions.jsonl")
     say(f"before: {accuracy(table, held_out)}")
     for step in range(steps):
-        games = play_step(table, seeds.of_step(step)(SEEDS, 0), step, derive(0, "step", step))
+        games = play_step(table, library, seeds.of_step(step)(SEEDS, 0), step, derive(0, "step", step))
         learner.update(give_credit(games), step)
         valid = [game for game in games if not game.reason]
         solved = sum(sum(game.right) for game in valid) / max(1, len(valid) * ATTEMPTS)

@@ -35,9 +35,9 @@ def compare_one_step(ssp: Run, request: pytest.FixtureRequest, tmp_path: Path, s
     run = tmp_path / json.loads(trained.stdout)["run"]
     episodes = [decode(Episode, line) for line in (run / "episodes.jsonl").read_bytes().splitlines()]
 
-    table = one_file.Table(run / FIRST_CHECKPOINT / "model", run / "index")
-    learner = one_file.Learner(table.policy)
-    games = one_file.play_step(table, [one.seed for one in episodes], 0, derive(0, "step", 0))
+    table, library = (one_file.Table(run / FIRST_CHECKPOINT / "model", run / "index") for _ in range(2))
+    learner = one_file.Learner(table.policy, library.policy)
+    games = one_file.play_step(table, library, [one.seed for one in episodes], 0, derive(0, "step", 0))
     learner.update(one_file.give_credit(games), 0)
 
     assert any(one.valid and one.seed.hops == 1 for one in episodes)
