@@ -23,9 +23,9 @@ def show_trajectory(trajectory: Trajectory) -> None:
     console.print(_ending(trajectory))
 
 
-def show_game(episode: Episode) -> None:
+def show_game(episode: Episode, console: Console | None = None) -> None:
     """A linked game: proposal, verdict, attempts, rewards."""
-    console = _console()
+    console = console or _console()
     seed, proposal, verdict = episode.seed, episode.proposal, episode.verdict
     assert proposal is not None
     assert verdict is not None
