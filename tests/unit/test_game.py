@@ -226,10 +226,10 @@ def test_pooled_problems_fill_the_batch_and_train_the_solver_only() -> None:
 def test_who_learns_from_what() -> None:
     answers = iter(["Dunford", "Elwick", "Elwick", "Elwick"])
     played = game("<answer>Dunford</answer>", lambda: f"<answer>{next(answers)}</answer>")
-    both = load_config(overrides=["credit.proposer=reinforce", "credit.deviation=false"])
+    both = load_config(overrides=["credit.proposer=reinforce", "credit.deviation=false", "credit.proposer_weight=2.0"])
     samples, _ = make_samples([played], both, 0, {})
     assert [one.role for one in samples] == [Role.PROPOSER, *[Role.SOLVER] * 4]
-    assert [max(one.advantages, key=abs) for one in samples] == [0.75, 0.75, -0.25, -0.25, -0.25]
+    assert [max(one.advantages, key=abs) for one in samples] == [1.5, 0.75, -0.25, -0.25, -0.25]
     for one in samples:
         assert all((advantage != 0.0) == masked for advantage, masked in zip(one.advantages, one.mask, strict=True))
     solver = load_config(overrides=["game.roles=solver"])
