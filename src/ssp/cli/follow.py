@@ -66,12 +66,13 @@ class Lines:
         self._log = run / "log.txt"
         self._began = time.monotonic()
         self._pace = Pace()
+        self._left = ""
 
     def step(self, metrics: Mapping[str, Any]) -> None:
-        seconds, left = self._pace.step(metrics)
+        seconds, self._left = self._pace.step(metrics)
         parts = [f"{name} {format(metrics[key], form)}" for name, key, form in _COLUMNS if key in metrics]
         parts = [f"step {metrics['step'] + 1}/{metrics['steps']}", *parts, f"{seconds:.1f} s"]
-        self._say(" · ".join([*parts, f"{left} left"] if left else parts))
+        self._say(" · ".join([*parts, f"{self._left} left"] if self._left else parts))
 
     def evaluated(self, step: int, scores: "Scores") -> None:
         self._say(f"held out after {step} steps: {in_words(scores)} ({lasting(time.monotonic() - self._began)})")
@@ -98,8 +99,6 @@ class LiveTable(Lines):
         super().__init__(run)
         self._rows: list[list[str]] = []
         self._held_out: list[tuple[int, Scores]] = []
-        self._left = ""
-        self._table_pace = Pace()
         self._live = Live(console=console or Console(stderr=True), get_renderable=self._render, refresh_per_second=2)
 
     def __enter__(self) -> "LiveTable":
@@ -110,8 +109,8 @@ class LiveTable(Lines):
         self._live.stop()
 
     def step(self, metrics: Mapping[str, Any]) -> None:
-        seconds, self._left = self._table_pace.step(metrics)
         cells = [format(metrics[key], form) if key in metrics else "" for _, key, form in _COLUMNS]
+        seconds = metrics["seconds/play"] + metrics["seconds/update"]
         row = [f"{metrics['step'] + 1}/{metrics['steps']}", *cells, f"{seconds:.1f}"]
         self._rows = [*self._rows[1 - _ROWS :], row]
         super().step(metrics)
