@@ -138,7 +138,7 @@ def phases(model: PreTrainedModel, codec: HfCodec, rows: int, cache_gb: float) -
     rng = random.Random(1)
     prompts = [rng.choices(range(100, 1000), k=256) for _ in range(rows)]
     weights = sum(p.numel() for name, p in model.named_parameters() if "embed" not in name)
-    peak = matmul_peak()
+    peaks = [matmul_peak()]
     results = []
     engine = LocalEngine(model, codec, LocalSettings(cache_gb=cache_gb))
     asyncio.run(engine.generate([[5, 6, 7]], [Sampling(3)]))
@@ -148,15 +148,17 @@ def phases(model: PreTrainedModel, codec: HfCodec, rows: int, cache_gb: float) -
         began = time.perf_counter()
         asyncio.run(engine.generate(fresh, [Sampling(tokens, seed=n) for n in range(rows)]))
         timed["engine", tokens] = time.perf_counter() - began
+        peaks.append(matmul_peak())  # others may use this machine: the best of several moments
     model.set_attn_implementation("sdpa")
     for tokens in (1, 65):
         began = time.perf_counter()
         generate(model, *left_padded(prompts, 256), tokens)
         timed["generate", tokens] = time.perf_counter() - began
+        peaks.append(matmul_peak())
     for who in ("engine", "generate"):
         prefill, decode = timed[who, 1], timed[who, 65] - timed[who, 1]
         for phase, seconds, tokens in (("prefill", prefill, 256 * rows), ("decode", decode, 64 * rows)):
-            share = 2 * weights * tokens / seconds / peak
+            share = 2 * weights * tokens / seconds / max(peaks)
             results.append({"what": who, "phase": phase, "tokens/s": tokens / seconds, "share of matmul peak": share})
     return results
 
