@@ -63,14 +63,15 @@ def _wait_for_a_step(run: Path, process: "subprocess.Popen[bytes]") -> None:
     raise AssertionError("no step within a minute")
 
 
-def test_ctrl_c_says_how_to_go_on(ssp: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_says_how_to_go_on(ssp: Run, tmp_path: Path, how: signal.Signals) -> None:
     prepared = ssp("train", *(part for one in SETTINGS for part in ("--set", one)), "--out", "run")
     assert prepared.returncode == 0, prepared.stderr
     process = subprocess.Popen(
         [*command(), "train", "--resume", "--set", "steps=500", "--out", "run"], cwd=tmp_path, stderr=subprocess.PIPE
     )
     _wait_for_a_step(tmp_path / "run", process)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(how)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "Go on with: ssp train --resume --out run" in said.decode()

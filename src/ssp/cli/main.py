@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from types import FrameType
 
 from cyclopts import App, CycloptsError
 
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without Unicode still gets an answer
     wait_calmly()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill cleans up as Ctrl-C does
+    signal.signal(signal.SIGTERM, _as_ctrl_c)
     try:
         app(arguments, print_error=False, exit_on_error=False, result_action="return_value")
         sys.stdout.flush()
@@ -57,6 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
         return 2
     return 0
+
+
+def _as_ctrl_c(number: int, frame: FrameType | None) -> None:
+    """A polite kill cleans up as Ctrl-C does, also where that is ignored, as in the background of a script."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.default_int_handler(number, frame)
+    signal.raise_signal(signal.SIGINT)
 
 
 def _complain(message: str) -> None:
