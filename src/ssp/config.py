@@ -98,6 +98,7 @@ class GameConfig(Section):
     proposals: int = Field(1, ge=1, le=64, description="Proposals per seed.")
     attempts: int = Field(5, ge=1, le=64, description="Attempts at each problem.")
     temperature: float = Field(1.0, gt=0.0, description="Of sampling in the game; evaluation is greedy.")
+    proposer_temperature: float | None = Field(None, gt=0.0, description="The same for proposers, if it is another.")
     roles: Literal["both", "solver", "proposer"] = Field("both", description="Whose trajectories are learned from.")
     proposer: Literal["policy", "start"] = Field(
         "policy", description="Who proposes: the policy as it is, or a frozen copy of the model at the start."
@@ -109,6 +110,10 @@ class GameConfig(Section):
         strict=False,
         description="Shares of seeds that ask for 1, 2, … hops; without it as they come.",
     )
+
+    def temperature_of(self, role: str) -> float:
+        own = self.proposer_temperature if role == "proposer" else None
+        return self.temperature if own is None else own
 
 
 class VerifyConfig(Section):
@@ -124,8 +129,12 @@ class VerifyConfig(Section):
     reader: Literal["policy", "start"] = Field(
         "policy", description="Who reads: the policy as it is, or a frozen copy of the model at the start."
     )
+    deep: bool = Field(
+        False, description="Refuse questions of several hops that are answered without what the last search found."
+    )
     closed_book: bool = Field(False, description="Refuse questions that are answered without documents.")
     unique: int = Field(0, ge=0, description="Further independent readings that must all agree.")
+    unique_temperature: float = Field(1.0, ge=0.0, description="At which they are sampled; at 0 they differ in order.")
     necessary: bool = Field(False, description="Refuse questions that are answered without one of the documents.")
 
 

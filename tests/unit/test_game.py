@@ -247,3 +247,38 @@ def test_what_is_undecided_trains_nobody() -> None:
     config = load_config(overrides=["credit.proposer=reinforce", "credit.solver=reinforce"])
     assert make_samples([played], config, 0, {})[0] == []
     assert len(played.errors) == 4
+
+
+GREEN = Doc("d3", "Oakmere", "The mayor of Oakmere is Mira Dolven.")
+READERS: list[tuple[str, Callable[[str], bool], Outcome]] = [
+    ("verify.deep=true", lambda shown: "was born" in shown and "The mayor" in shown, Outcome.PASSED),
+    ("verify.deep=true", lambda shown: "was born" in shown, Outcome.REJECTED),
+    ("verify.closed_book=true", lambda shown: "was born" in shown, Outcome.PASSED),
+    ("verify.closed_book=true", lambda shown: True, Outcome.REJECTED),
+    ("verify.necessary=true", lambda shown: "was born" in shown, Outcome.PASSED),
+    ("verify.necessary=true", lambda shown: True, Outcome.REJECTED),
+    ("verify.unique=2", lambda shown: True, Outcome.PASSED),
+    ("verify.unique=2", lambda shown: "Elwick" in shown, Outcome.REJECTED),
+]
+
+
+@pytest.mark.parametrize(("setting", "knows", "outcome"), READERS)
+def test_gates_that_take_a_reader(setting: str, knows: Callable[[str], bool], outcome: Outcome) -> None:
+    """What the reader knows depends on what it is shown: all documents and noise (rag), or less."""
+    codec = ByteCodec()
+    engine = ScriptedEngine(codec, lambda text: f"<answer>{'Dunford' if knows(text) else 'unknown'}</answer>")
+    reader = SearchAgent(engine, codec, StaticSearcher({}), PROTOCOLS["search-r1"], prompt_set("brief"))
+    calls = (SearchCall("Dunford", (Hit(MIRA, 1, 1.0),), 0.0), SearchCall("Mira", (Hit(GREEN, 1, 1.0),), 0.0))
+    tried = Trajectory(
+        "t1",
+        Role.PROPOSER,
+        (Segment.prompt("…", (1,)),),
+        calls,
+        Status.FINISHED,
+        0,
+        "Where was the mayor of Oakmere born?",
+    )
+    config = load_config(overrides=["verify.deep=false", setting]).verify
+    _, verdict = asyncio.run(Verifier(reader, config).verify(tried, Seed("s1", "Dunford", hops=2), [OTHER], 0))
+    assert verdict.checks[-1].gate == setting.partition("=")[0].removeprefix("verify.").replace("_", "-")
+    assert verdict.outcome is outcome, verdict

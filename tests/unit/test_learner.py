@@ -32,7 +32,9 @@ def tiny_llama(seed: int = 0) -> LlamaForCausalLM:
 
 
 @torch.no_grad()
-def samples_of(model: LlamaForCausalLM, count: int = 7, seed: int = 1) -> list[Sample]:
+def samples_of(
+    model: LlamaForCausalLM, count: int = 7, seed: int = 1, proposer_temperature: float = 1.0
+) -> list[Sample]:
     """Samples with the log-probabilities that the model itself gives, as an engine would record them."""
     rng = random.Random(seed)
     samples = []
@@ -40,13 +42,15 @@ def samples_of(model: LlamaForCausalLM, count: int = 7, seed: int = 1) -> list[S
         length = rng.randint(4, 12)
         ids = tuple(rng.randrange(50) for _ in range(length))
         mask = (False, *(rng.random() < 0.6 for _ in range(length - 2)), True)
-        logprobs = model(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
+        role = Role.SOLVER if number % 2 else Role.PROPOSER
+        temperature = 1.0 if role is Role.SOLVER else proposer_temperature
+        logprobs = (model(input_ids=torch.tensor([ids])).logits[0] / temperature).log_softmax(-1)
         chosen = [0.0, *(logprobs[n, ids[n + 1]].item() for n in range(length - 1))]
         advantage = rng.choice((-1.0, 0.5, 2.0))
         samples.append(
             Sample(
                 id=f"t{number}",
-                role=Role.SOLVER if number % 2 else Role.PROPOSER,
+                role=role,
                 group="g",
                 policy_version=0,
                 token_ids=ids,
@@ -106,6 +110,14 @@ def test_sampler_and_learner_agree_and_the_metrics_say_so() -> None:
     assert metrics["clipped"] == 0.0
     assert metrics["tokens"] == sum(one.trained_tokens for one in samples)
     assert metrics["updates"] == 1.0
+
+
+def test_each_role_is_learned_at_the_temperature_at_which_it_was_sampled() -> None:
+    samples = samples_of(tiny_llama(), proposer_temperature=0.5)
+    told = TorchLearner(tiny_llama(), LearnerConfig(), steps=1, temperatures={Role.PROPOSER: 0.5}).update(samples, 0)
+    untold = TorchLearner(tiny_llama(), LearnerConfig(), steps=1).update(samples, 0)
+    assert told["mismatch"] < 1e-5
+    assert untold["mismatch"] > 0.1
 
 
 def test_ratios_beyond_the_clip_get_no_credit() -> None:

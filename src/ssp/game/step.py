@@ -131,18 +131,17 @@ class Game:
 
     async def _propose(self, one: Draw, key: int) -> Trajectory:
         fields: dict[str, str | int] = {"answer": one.seed.answer, "hops": one.seed.hops}
-        return await self._run(self.proposer or self.agent, f"{one.id}/proposal", Role.PROPOSER, fields, key)
+        task = self._task(f"{one.id}/proposal", Role.PROPOSER, fields, key)
+        return await (self.proposer or self.agent).run(task)
 
     async def _solve(self, problem: Problem, name: str, key: int) -> list[Trajectory]:
         """The solver sees the question only."""
         fields: dict[str, str | int] = {"question": problem.question}
         names = [f"{name}/attempt-{number}" for number in range(self.config.game.attempts)]
-        return await asyncio.gather(*(self._run(self.agent, one, Role.SOLVER, fields, key) for one in names))
+        return await asyncio.gather(*(self.agent.run(self._task(one, Role.SOLVER, fields, key)) for one in names))
 
-    async def _run(
-        self, agent: SearchAgent, name: str, role: Role, fields: Mapping[str, str | int], key: int
-    ) -> Trajectory:
-        return await agent.run(Task(name, role, fields, derive(key, name), self.config.game.temperature))
+    def _task(self, name: str, role: Role, fields: Mapping[str, str | int], key: int) -> Task:
+        return Task(name, role, fields, derive(key, name), self.config.game.temperature_of(role))
 
     def _rewards(self, proposal: Trajectory, verdict: Verdict, attempts: Sequence[Attempt]) -> dict[str, float | None]:
         rewards = {one.trajectory_id: solver_reward(one.correct) for one in attempts}

@@ -35,16 +35,20 @@ class Verifier:
             hops=seed.hops,
             evidence=proposal.evidence,
         )
-        async for check in self._readings(problem, noise, key):
+        async for check in self._readings(problem, proposal, noise, key):
             checks.append(check)
             if check.outcome is not Outcome.PASSED:
                 break
         return problem, Verdict.of(tuple(checks))
 
-    async def _readings(self, problem: Problem, noise: Sequence[Doc], key: int) -> AsyncIterator[Check]:
+    async def _readings(
+        self, problem: Problem, proposal: Trajectory, noise: Sequence[Doc], key: int
+    ) -> AsyncIterator[Check]:
         """The gates that take a reader, in order of cost."""
         if self.config.rag:
             yield await self._rag(problem, noise, key)
+        if self.config.deep and problem.hops > 1:
+            yield await self._deep(problem, proposal, key)
         if self.config.closed_book:
             yield await self._closed_book(problem, key)
         if self.config.unique:
@@ -63,6 +67,17 @@ class Verifier:
             return Check("rag", Outcome.PASSED)
         return Check("rag", Outcome.REJECTED, _said(reading))
 
+    async def _deep(self, problem: Problem, proposal: Trajectory, key: int) -> Check:
+        """Who searches often enough may still ask for less: then the last search has found nothing that is needed."""
+        last = len(proposal.searches) - 1
+        docs = [doc for doc in problem.evidence if proposal.first_seen[doc.id] < last]
+        reading = await self._read(problem, docs, "deep", key)
+        if reading.status.is_outage:
+            return Check("deep", Outcome.UNDECIDED, reading.status.value)
+        if _is_right(reading, problem):
+            return Check("deep", Outcome.REJECTED, "answered without what the last search found")
+        return Check("deep", Outcome.PASSED)
+
     async def _closed_book(self, problem: Problem, key: int) -> Check:
         """A question that can be answered without documents teaches nobody to search."""
         reading = await self._read(problem, (), "closed-book", key)
@@ -73,9 +88,11 @@ class Verifier:
         return Check("closed-book", Outcome.PASSED)
 
     async def _unique(self, problem: Problem, key: int) -> Check:
-        """Sampled answers from the evidence, in orders of their own, must all be the answer."""
+        """Answers from the evidence, in orders of their own, must all be the answer."""
         for number in range(self.config.unique):
-            reading = await self._read(problem, problem.evidence, f"unique-{number}", key, temperature=1.0)
+            reading = await self._read(
+                problem, problem.evidence, f"unique-{number}", key, temperature=self.config.unique_temperature
+            )
             if reading.status.is_outage:
                 return Check("unique", Outcome.UNDECIDED, reading.status.value)
             if not _is_right(reading, problem):

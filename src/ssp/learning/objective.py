@@ -20,10 +20,11 @@ class Rows:
     logprobs: Tensor  # [sampled tokens], as recorded when they were sampled
     advantages: Tensor
     weights: Tensor  # how much each token counts
+    temperatures: Tensor  # at which each token was sampled
 
     @classmethod
-    def of(cls, samples: Sequence[Sample], weights: Sequence[float]) -> "Rows":
-        """Padding stands at the end, where causal models ignore it. `weights` are those of each sample's tokens."""
+    def of(cls, samples: Sequence[Sample], weights: Sequence[float], temperatures: Sequence[float]) -> "Rows":
+        """Padding stands at the end, where causal models ignore it. Weights and temperatures go with the samples."""
         longest = max(len(one.token_ids) for one in samples)
         ids = torch.zeros(len(samples), longest, dtype=torch.long)
         sampled = torch.zeros(len(samples), longest, dtype=torch.bool)
@@ -37,14 +38,15 @@ class Rows:
             torch.tensor([one.logprobs[n] for one, places in zip(samples, kept, strict=True) for n in places]),
             torch.tensor([one.advantages[n] for one, places in zip(samples, kept, strict=True) for n in places]),
             torch.tensor([weight for weight, places in zip(weights, kept, strict=True) for _ in places]),
+            torch.tensor([one for one, places in zip(temperatures, kept, strict=True) for _ in places]),
         )
 
 
-def sampled_logits(model: PreTrainedModel, rows: Rows, temperature: float) -> Tensor:
+def sampled_logits(model: PreTrainedModel, rows: Rows) -> Tensor:
     """Log-probabilities over the vocabulary, computed only where a token was sampled."""
     hidden = model.base_model(input_ids=rows.ids, use_cache=False).last_hidden_state[:, :-1]
     logits = model.get_output_embeddings()(hidden[rows.sampled]).float()
-    return torch.log_softmax(logits / temperature, dim=-1)
+    return torch.log_softmax(logits / rows.temperatures[:, None], dim=-1)
 
 
 def chosen(logprobs: Tensor, rows: Rows) -> Tensor:

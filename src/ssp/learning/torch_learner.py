@@ -25,7 +25,7 @@ _COUNTS = "updates and version"
 
 
 class TorchLearner:
-    """Updates a model from samples. `reference` is only needed for a divergence penalty."""
+    """Updates a model from samples. A divergence penalty needs a `reference`; temperatures are 1 unless told."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class TorchLearner:
         config: LearnerConfig,
         *,
         steps: int,
-        temperature: float = 1.0,
+        temperatures: Mapping[Role, float] | None = None,
         reference: PreTrainedModel | None = None,
     ) -> None:
         if config.kl > 0.0 and reference is None:
@@ -43,7 +43,7 @@ class TorchLearner:
         self.version = 0
         self._config = config
         self._steps = steps
-        self._temperature = temperature
+        self._temperatures = temperatures or {}
         self._reference = reference
         self._optimizer = torch.optim.AdamW(
             model.parameters(), lr=config.learning_rate, betas=(0.9, 0.95), weight_decay=config.weight_decay, fused=True
@@ -74,7 +74,7 @@ class TorchLearner:
             group["lr"] = rate
         self.model.train()
         weights = _weights(batch, self._config.average)
-        for rows in _micro_batches(batch, weights, self._config.micro_tokens):
+        for rows in self._micro_batches(batch, weights):
             self._loss(rows, tally).backward()
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self._config.gradient_clip).item()
         if not math.isfinite(norm):
@@ -87,7 +87,7 @@ class TorchLearner:
         tally.add_update(norm, rate)
 
     def _loss(self, rows: Rows, tally: "_Tally") -> Tensor:
-        logprobs = sampled_logits(self.model, rows, self._temperature)
+        logprobs = sampled_logits(self.model, rows)
         now = chosen(logprobs, rows)
         gain = surrogate(now, rows, self._config)
         entropy = -(logprobs.exp() * logprobs).sum(dim=-1)
@@ -95,11 +95,17 @@ class TorchLearner:
         divergence = None
         if self._reference is not None and self._config.kl > 0.0:
             with torch.no_grad():
-                there = chosen(sampled_logits(self._reference, rows, self._temperature), rows)
+                there = chosen(sampled_logits(self._reference, rows), rows)
             divergence = k3(now, there)
             loss = loss + self._config.kl * (divergence * rows.weights).sum()
         tally.add_tokens(rows, loss.detach(), now.detach(), entropy.detach(), divergence, self._config)
         return loss
+
+    def _micro_batches(self, samples: Sequence[Sample], weights: Mapping[str, float]) -> Iterator[Rows]:
+        ordered = sorted(samples, key=lambda one: (len(one.token_ids), one.id))
+        for batch in together(ordered, self._config.micro_tokens):
+            temperatures = [self._temperatures.get(one.role, 1.0) for one in batch]
+            yield Rows.of(batch, [weights[one.id] for one in batch], temperatures)
 
     def _rate(self, step: int) -> float:
         """Up over the first updates, then level or down towards the last step."""
@@ -166,12 +172,6 @@ def _split(samples: Sequence[Sample], parts: int, key: int) -> Iterator[list[Sam
     size = -(-len(order) // parts)
     for begin in range(0, len(order), size):
         yield order[begin : begin + size]
-
-
-def _micro_batches(samples: Sequence[Sample], weights: Mapping[str, float], tokens: int) -> Iterator[Rows]:
-    ordered = sorted(samples, key=lambda one: (len(one.token_ids), one.id))
-    for batch in together(ordered, tokens):
-        yield Rows.of(batch, [weights[one.id] for one in batch])
 
 
 @dataclass(slots=True)

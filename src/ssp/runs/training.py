@@ -19,7 +19,7 @@ from ssp.runs.players import make_agent, read_run_config, read_seeds
 from ssp.runs.seeds import SeedBag
 from ssp.runs.watchers import Together, Tracked, Watcher
 from ssp.search.index import open_index
-from ssp.types import RunState
+from ssp.types import Role, RunState
 from ssp.worlds.oracle import Oracle
 
 _LOG = logging.getLogger(__name__)
@@ -53,9 +53,8 @@ def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watch
     start = run.path / FIRST_CHECKPOINT / "model"
     model, _ = load_model(checkpoint / "model")
     reference = load_model(start)[0].eval() if config.learner.kl > 0.0 else None
-    learner = TorchLearner(
-        model, config.learner, steps=config.steps, temperature=config.game.temperature, reference=reference
-    )
+    temperatures = {role: config.game.temperature_of(role) for role in (Role.PROPOSER, Role.SOLVER)}
+    learner = TorchLearner(model, config.learner, steps=config.steps, temperatures=temperatures, reference=reference)
     if (checkpoint / "optimizer.safetensors").exists():
         learner.load(checkpoint)
     frozen = (
