@@ -18,11 +18,10 @@ from ssp.search.index import build_index, open_index
 from ssp.search.static import StaticSearcher
 from ssp.types import Doc
 from ssp.warmup.behaviours import read
-from ssp.warmup.circuits import LINKS, LOOKUPS, MENTIONS, SAME_NAMES
 from ssp.warmup.cloze import ClozeLibrary, plain_answers
 from ssp.warmup.lessons import Lesson, Syllabus, Teacher
 from ssp.warmup.library import Library
-from ssp.warmup.looking import Gaze, Look, Marks, looks
+from ssp.warmup.looking import COUNTS, FINDS, GOES_ON, READS, TELLS, Gaze, Look, Marks, looks
 from ssp.warmup.model import TinyShape, tiny_model
 from ssp.warmup.teach import Schedule, teach
 from ssp.warmup.tiny import dress, fingerprint, warmed_up_model
@@ -184,15 +183,19 @@ def test_looks_go_where_a_note_is_copied_from(sibling: WorldLibrary, codec: HfCo
         f" {town}: {town} lies in {region}. The mayor of {town} is {person}.\n"
         f" {region}: The capital of {region} is {town}. The mayor of {other} is {person}.\n"
     )
-    said = f"<think> {person}, {town}. The mayor of {town} is {person}."
+    begun = f"<think> 2:</think><search> {person}</search><think> {person}, {town}. The mayor of {town} is"
+    said = f"{begun} {person}. 1: The birthplace of {person} is {other}."
     begin = len(codec.encode(given))
     ids = [*codec.encode(given), *codec.encode(said)]
     mayor = ids.index(codec.encode(f" {person}")[0])
+    said_mayor = len(codec.encode(begun))
     found = looks(ids, [place >= begin for place in range(len(ids))], Marks.of(codec))
     assert [(look.head, codec.decode([ids[look.place]]), look.at) for look in found] == [
-        (MENTIONS, ",", (mayor + 2,)),  # after the mention, from where the town is not far back
-        (LINKS, " The", (mayor,)),
-        (SAME_NAMES, " is", (mayor,)),
+        (FINDS, ",", (mayor + 2,)),  # after the mention, from where the town is not far back
+        (TELLS, " The", (mayor,)),
+        (READS, " is", (mayor,)),
+        (COUNTS, ".", (begin + len(codec.encode("<think> 2")) - 1,)),  # two are left
+        (GOES_ON, " of", (begin + said_mayor,)),
     ], "and not to the mayor of another town"
 
 
@@ -203,18 +206,22 @@ def test_the_gaze_is_that_of_the_model(codec: HfCodec) -> None:
     ids = torch.randint(20, 200, (2, 40), generator=torch.Generator().manual_seed(0))
     gaze = Gaze(model)
     with torch.no_grad():
-        attention = model(input_ids=ids, output_attentions=True).attentions[LOOKUPS]
-        rows = [(Look(MENTIONS, 30, (3, 7)), Look(SAME_NAMES, 20, (5,))), (Look(LINKS, 39, (0, 39)),)]
+        attention = model(input_ids=ids, output_attentions=True).attentions
+        rows = [(Look(FINDS, 30, (3, 7)), Look(READS, 20, (5,))), (Look(TELLS, 39, (0, 39)), Look(GOES_ON, 9, (4,)))]
         loss = gaze.loss(rows)
     gaze.close()
-    shares = [attention[n, look.head, look.place, list(look.at)].sum() for n, row in enumerate(rows) for look in row]
-    assert loss.item() == pytest.approx(-sum(share.log().item() for share in shares) / 3, rel=1e-4)
+    shares = [
+        attention[look.head.layer][n, look.head.number, look.place, list(look.at)].sum()
+        for n, row in enumerate(rows)
+        for look in row
+    ]
+    assert loss.item() == pytest.approx(-sum(share.log().item() for share in shares) / 4, rel=1e-4)
 
 
 def test_teaching_teaches(sibling: WorldLibrary, codec: HfCodec) -> None:
     stage = Syllabus(reading=1, solving=0, proposing=0, hops=(1.0,), questions=6, chains=1, neighbours=0, noise=0)
     torch.manual_seed(0)
-    model = tiny_model(1, 0, torch.ones(len(codec)), TinyShape(layers=2), seed=0)
+    model = tiny_model(1, 0, torch.ones(len(codec)), TinyShape(), seed=0)
     teacher = Teacher([sibling], dress(CONFIG, codec), stage)
     schedule = Schedule(steps=60, stages=((1.0, stage),), batch_tokens=600)
     heard: list[int] = []

@@ -3,11 +3,12 @@
 A model this small finds out late, and sometimes never, that what it is to say next stands somewhere before. In lessons
 it is known where, so the heads that the circuits are laid into are told (`ssp.warmup.circuits`): the one that reads
 what is said of something, the one that finds where something is mentioned, and the one that reads how two are linked.
+Two heads of the layer after are told to go on with what the last note ended with, and to look at how many are left.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -19,11 +20,20 @@ from ssp.warmup.circuits import GROUPS, HEADS, LINKS, LOOKUPS, MENTIONS, SAME_NA
 _NEAR = 8  # tokens within which two names of a sentence belong together
 
 
+class Head(NamedTuple):
+    layer: int
+    number: int
+
+
+READS, FINDS, TELLS = (Head(LOOKUPS, number) for number in (SAME_NAMES, MENTIONS, LINKS))
+GOES_ON, COUNTS = (Head(LOOKUPS + 1, number) for number in (0, 2))
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """From the token at `place`, this head should look at one of these places."""
 
-    head: int
+    head: "Head"
     place: int
     at: tuple[int, ...]
 
@@ -32,15 +42,20 @@ class Look:
 class Marks:
     """The tokens by which notes and sentences are put together (see `ssp.warmup.behaviours`)."""
 
+    counts: tuple[int, ...]  # "2: The mayor of" …
+    about: int  # "The mayor of" …
     said: int  # "The mayor of Oakmere is" …
     found: int  # "Mira Dolven," …
     stop: int
-    note: int  # where notes begin
+    note: int  # where notes begin …
+    end: int  # … and end
+    colon: int
 
     @classmethod
     def of(cls, codec: Codec) -> "Marks":
-        said, found, stop, note = (codec.encode(text)[-1] for text in ("it is", "it,", "it.", "<think>"))
-        return cls(said, found, stop, note)
+        counts = tuple(codec.encode(f"it {number}:")[-2] for number in range(1, 10))
+        texts = ("it of", "it is", "it,", "it.", "<think>", "</think>", "it:")
+        return cls(counts, *(codec.encode(text)[-1] for text in texts))
 
 
 def looks(ids: Sequence[int], taught: Sequence[bool], marks: Marks) -> tuple[Look, ...]:
@@ -55,14 +70,27 @@ def _looks_at(place: int, ids: Sequence[int], taught: Sequence[bool], marks: Mar
     before, after = ids[place - 1], ids[place + 1]
     given = [q for q in range(1, place) if not taught[q]]
     if ids[place] == marks.said:
-        yield Look(SAME_NAMES, place, tuple(q for q in given if ids[q] == after and _near(ids, q, before, marks.stop)))
+        yield Look(READS, place, tuple(q for q in given if ids[q] == after and _near(ids, q, before, marks.stop)))
     elif ids[place] == marks.found:
         mentioned = (q for q in given if ids[q - 1] == before and _near(ids, q - 1, after, marks.stop))
-        yield Look(MENTIONS, place, tuple(mentioned))
+        yield Look(FINDS, place, tuple(mentioned))
         target = ids[_rfind(ids, marks.note, place) + 1]
         says = _find(ids, marks.stop, place) + 1  # … "Oakmere. The"
         if says < len(ids) - 1 and taught[says]:
-            yield Look(LINKS, says, tuple(q for q in given if ids[q] == target and _near(ids, q, after, marks.stop)))
+            yield Look(TELLS, says, tuple(q for q in given if ids[q] == target and _near(ids, q, after, marks.stop)))
+    elif ids[place] == marks.about:
+        told = _rfind(ids, marks.said, place) + 1  # "The mayor of Oakmere is Mira Dolven. 1: The birthplace of"
+        if taught[told] and ids[told] == after:
+            yield Look(GOES_ON, place, (told,))
+    elif ids[place] == marks.stop and (after == marks.end or (place + 2 < len(ids) and ids[place + 2] == marks.colon)):
+        yield Look(COUNTS, place, tuple(_last_count(ids, taught, place, marks)))
+
+
+def _last_count(ids: Sequence[int], taught: Sequence[bool], place: int, marks: Marks) -> Iterator[int]:
+    for q in range(place - 1, 0, -1):
+        if taught[q] and ids[q] in marks.counts and ids[q + 1] == marks.colon:
+            yield q
+            return
 
 
 def _near(ids: Sequence[int], end: int, wanted: int, stop: int) -> bool:
@@ -82,20 +110,15 @@ def _rfind(ids: Sequence[int], token: int, end: int) -> int:
 
 
 class Gaze:
-    """Where the lookup layer of a model looks. Catches what its attention is given in each forward pass."""
+    """Where the heads of a model look. Catches what their layers' attention is given in each forward pass."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         base: Any = model.base_model
-        self._attention = base.layers[LOOKUPS].self_attn
-        self._hook = self._attention.register_forward_pre_hook(self._catch, with_kwargs=True)
-        self._hidden = self._cos = self._sin = torch.empty(0)
-
-    def _catch(self, module: torch.nn.Module, args: Any, given: Any) -> None:
-        self._hidden = given["hidden_states"]
-        self._cos, self._sin = given["position_embeddings"]
+        self._layers = {head.layer: _Caught(base.layers[head.layer].self_attn) for head in (READS, GOES_ON)}
 
     def close(self) -> None:
-        self._hook.remove()
+        for layer in self._layers.values():
+            layer.hook.remove()
 
     def loss(self, rows: Sequence[Sequence[Look]]) -> Tensor:
         """How little the heads look where they should in the last pass: the mean negative logarithm of the share."""
@@ -106,15 +129,16 @@ class Gaze:
         ]
         return -torch.cat([self._shares(*group) for group in groups]).mean() if groups else torch.zeros(())
 
-    def _shares(self, row: int, head: int, some: Sequence[Look]) -> Tensor:
+    def _shares(self, row: int, head: Head, some: Sequence[Look]) -> Tensor:
         """For looks of one row and head, the logarithm of the share of attention that goes to the right places."""
-        size = self._attention.head_dim
-        group = head // (HEADS // GROUPS)
+        layer = self._layers[head.layer]
+        size = layer.attention.head_dim
+        group = head.number // (HEADS // GROUPS)
         places = torch.tensor([look.place for look in some])
         end = int(places.max()) + 1
-        hidden, cos, sin = self._hidden[row, :end], self._cos[0, :end], self._sin[0, :end]
-        query: Tensor = hidden[places] @ self._attention.q_proj.weight[head * size : (head + 1) * size].T
-        keys: Tensor = hidden @ self._attention.k_proj.weight[group * size : (group + 1) * size].T
+        hidden, cos, sin = layer.hidden[row, :end], layer.cos[0, :end], layer.sin[0, :end]
+        query: Tensor = hidden[places] @ layer.attention.q_proj.weight[head.number * size : (head.number + 1) * size].T
+        keys: Tensor = hidden @ layer.attention.k_proj.weight[group * size : (group + 1) * size].T
         scores: Tensor = _turned(query, cos[places], sin[places]) @ _turned(keys, cos, sin).T / size**0.5
         scores = scores.masked_fill(torch.arange(end) > places[:, None], -torch.inf)
         elsewhere = torch.ones(scores.shape, dtype=torch.bool)
@@ -122,6 +146,19 @@ class Gaze:
             elsewhere[number, list(look.at)] = False
         right = torch.logsumexp(scores.masked_fill(elsewhere, -torch.inf), dim=1)
         return right - torch.logsumexp(scores, dim=1)
+
+
+class _Caught:
+    """What the attention of one layer was given last."""
+
+    def __init__(self, attention: Any) -> None:
+        self.attention = attention
+        self.hook = attention.register_forward_pre_hook(self._catch, with_kwargs=True)
+        self.hidden = self.cos = self.sin = torch.empty(0)
+
+    def _catch(self, module: torch.nn.Module, args: Any, given: Any) -> None:
+        self.hidden = given["hidden_states"]
+        self.cos, self.sin = given["position_embeddings"]
 
 
 def _turned(vectors: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

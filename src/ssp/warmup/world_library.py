@@ -61,15 +61,22 @@ class WorldLibrary:
         return self._ambiguous_puzzle(rng) if rng.random() < 0.25 else self._mismatched_puzzle(rng)
 
     def _mismatched_puzzle(self, rng: random.Random) -> Puzzle:
+        """A sound beginning, or none, then a relation that its end can't have; maybe one more after that."""
         sound = self.puzzle(rng.choice((1, 1, 2)), rng)
-        relations = [self._relation(fact) for fact in sound.facts]
-        if relations[-1].is_value:
+        facts = sound.facts if rng.random() < 0.7 else ()
+        relations = [self._relation(fact) for fact in facts]
+        if facts and relations[-1].is_value:
             return self._mismatched_puzzle(rng)
-        wrong = rng.choice([one for one in self._world.schema.relations if one.subject != relations[-1].object])
-        question = nest(self._world.schema, [*relations, wrong], sound.facts[0].doc.title, rng)
-        answer_doc = article(self._world, self._world.objects(self._entity(sound.facts[-1].doc), relations[-1].name)[0])
-        missing = Fact(answer_doc, _wording(wrong, answer_doc.title), (), wrong.name)
-        return Puzzle(question, (*sound.facts, missing), None)
+        end = self._world.objects(self._entity(facts[-1].doc), relations[-1].name)[0] if facts else None
+        doc = sound.facts[0].doc if end is None else article(self._world, end)
+        kind = self._world.kind(self._entity(doc))
+        unfit = [one for one in self._world.schema.relations if one.subject != kind]
+        again = [one for one in unfit if one in relations]  # "the birthplace of the birthplace": easily taken for one
+        wrong = rng.choice(again if again and rng.random() < 0.4 else unfit)
+        further = self._world.schema.of_subject(wrong.object)
+        missing = [wrong, rng.choice(further)] if further and rng.random() < 0.4 else [wrong]
+        question = nest(self._world.schema, [*relations, *missing], sound.facts[0].doc.title, rng)
+        return Puzzle(question, (*facts, *(Fact(doc, _wording(one, doc.title), (), one.name) for one in missing)), None)
 
     def unsaid(self, doc: Doc, rng: random.Random) -> Puzzle:
         """Something that things of this kind do not have, or that this one's article does not tell."""
