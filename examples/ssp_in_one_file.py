@@ -3,9 +3,7 @@
 From the package comes only what the method is not about: the generated world with its index, prompts and tags, and the
 warmed-up tiny model (made in about four minutes, and kept). Left out are speed (the package plays all games at once),
 records, resuming, alarms, outages, and all settings but those of the default job. One step of this equals one of the
-package's, as tests/e2e/test_one_file.py shows.
-
-    python examples/ssp_in_one_file.py [steps]
+package's, as tests/e2e/test_one_file.py shows. Run: python examples/ssp_in_one_file.py [steps]
 """
 
 import math
@@ -15,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean, pstdev
 
 import numpy as np
 import torch
@@ -35,11 +34,11 @@ from ssp.search.index import open_index
 from ssp.text import exact_match, leaks, word_count
 from ssp.types import Doc, Role, Seed
 
-STEPS, SEEDS, HOPS = 5, 32, (0.5, 0.5)  # seeds per step, and shares of those that ask for 1 and 2 hops
+STEPS, SEEDS, HOPS = 5, 32, (0.4, 0.4, 0.2)  # seeds per step, and shares of those that ask for 1, 2 and 3 hops
 ATTEMPTS, NOISE_DOCS, LEAST_WORDS, MOST_WORDS = 5, 4, 4, 100
 SEARCHES, DOCS, TURN_TOKENS, OBSERVATION_TOKENS, RESPONSE_TOKENS = 4, 4, 96, 320, 1024
 RATE, RISE, CLIP_LOW, CLIP_HIGH, KL, GRADIENT_CLIP = 3e-4, 5, 0.2, 0.285, 0.03, 1.0
-BALANCE, PROPOSER_WEIGHT = 5.0, 3.0
+BALANCE, PROPOSER_WEIGHT, PROPOSER_HEAT, SOLVER_HEAT = 5.0, 3.0, 0.6, 0.8  # heat: temperature of sampling
 TAGS, PROMPTS = PROTOCOLS["search-r1"], prompt_set("brief")
 
 
@@ -51,12 +50,13 @@ class Agent:
     role: Role
     fields: dict[str, str | int]
     key: int = 0
-    temperature: float = 1.0
+    heat: float = 0.0  # the temperature at which it is sampled
     tokens: list[int] = field(default_factory=list)
     sampled: list[bool] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
     seen: dict[str, Doc] = field(default_factory=dict)  # by id, in order
+    latest: set[str] = field(default_factory=set)  # of these, what only the last search found
     final: str | None = None  # the question or the answer that it ended with
     advantage: float = 0.0
 
@@ -76,11 +76,9 @@ class Table:
     def play(self, agent: Agent) -> Agent:
         """Speak, search, read what was found, speak again, until there is an answer (or a question) or no way on."""
         allowed = 0 if agent.role is Role.ANSWERER else SEARCHES
-        pieces = PROMPTS.pieces(agent.role, TAGS, {"searches": allowed, **agent.fields})
-        agent.append(encode_prompt(self.codec, pieces))
+        agent.append(encode_prompt(self.codec, PROMPTS.pieces(agent.role, TAGS, {"searches": allowed, **agent.fields})))
         end = len(agent.tokens) + RESPONSE_TOKENS
-        cache = DynamicCache()
-        corrected = False
+        cache, corrected = DynamicCache(), False
         for turn in range(allowed + 2):
             said, cut = self.speak(agent, turn, min(TURN_TOKENS, end - len(agent.tokens)), cache)
             action = TAGS.read(said, FINAL_TAGS[agent.role])
@@ -104,8 +102,8 @@ class Table:
         for number in np.random.Generator(np.random.Philox(key=derive(agent.key, "turn", turn))).random(max(0, most)):
             unread = torch.tensor([agent.tokens[cache.get_seq_length() :]])
             logits = self.policy(input_ids=unread, past_key_values=cache, use_cache=True, logits_to_keep=1).logits
-            logprobs = logits[0, -1].log_softmax(dim=-1)
-            token = pick(logprobs, agent.temperature, number)
+            logprobs = (logits[0, -1] / (agent.heat or 1.0)).log_softmax(dim=-1)
+            token = pick(logprobs, agent.heat, number)
             agent.append([token], [min(0.0, logprobs[token].item())])
             if token in stops:
                 return self.codec.decode(agent.tokens[begin:]), False
@@ -114,18 +112,16 @@ class Table:
     def search(self, agent: Agent, query: str) -> None:
         [hits] = self.searcher.search_now([query], DOCS)
         agent.queries.append(query)
-        for hit in hits:
-            agent.seen.setdefault(hit.doc.id, hit.doc)
+        agent.latest = {hit.doc.id for hit in hits} - set(agent.seen)
+        agent.seen |= {hit.doc.id: hit.doc for hit in hits if hit.doc.id in agent.latest}
         found = "\n".join(PROMPTS.show(tuple(hit.doc for hit in hits))) or PROMPTS.phrases["nothing_found"]
-        before, after = (self.codec.encode(mark) for mark in TAGS.frame)
-        agent.append(
-            [*before, *self.codec.encode_untrusted(found)[:OBSERVATION_TOKENS], *after]
-        )  # not sampled: not learned
+        before, after = (self.codec.encode(mark) for mark in TAGS.frame)  # all this is not sampled: not learned
+        agent.append([*before, *self.codec.encode_untrusted(found)[:OBSERVATION_TOKENS], *after])
 
 
-def pick(logprobs: Tensor, temperature: float, number: float) -> int:
+def pick(logprobs: Tensor, heat: float, number: float) -> int:
     """The likeliest token, or that at which the cumulative probability passes the number."""
-    if temperature == 0.0:
+    if heat == 0.0:
         return int(logprobs.argmax())
     cumulative = logprobs.exp().cumsum(dim=0, dtype=torch.float64)
     return min(int(torch.searchsorted(cumulative, number * cumulative[-1], right=True)), len(logprobs) - 1)
@@ -149,9 +145,9 @@ class Game:
 
     @property
     def reward(self) -> float:
-        """The proposer's: 4p(1 - p), the most where half of the attempts succeed. Nothing for an invalid question."""
+        """The proposer's: the most where half of the attempts succeed, little where none does, nothing if not valid."""
         p = sum(self.right) / ATTEMPTS
-        return 4.0 * p * (1.0 - p)
+        return math.exp(-((p * (1.0 - p) - 0.25) ** 2) / 0.02) if self.solvers else 0.0
 
 
 def play_step(table: Table, library: Table, seeds: Sequence[Seed], step: int, key: int) -> list[Game]:
@@ -160,15 +156,16 @@ def play_step(table: Table, library: Table, seeds: Sequence[Seed], step: int, ke
     for seed in seeds:
         name = f"{step:06d}/{seed.id}/0"
         fields: dict[str, str | int] = {"answer": seed.answer, "hops": seed.hops}
-        games.append(Game(name, seed, table.play(Agent(Role.PROPOSER, fields, derive(key, f"{name}/proposal")))))
+        proposer = Agent(Role.PROPOSER, fields, derive(key, f"{name}/proposal"), PROPOSER_HEAT)
+        games.append(Game(name, seed, table.play(proposer)))
     ring = python_random(key, "neighbours").sample(games, len(games))
     for place, game in enumerate(ring):
         others = [ring[(place + n) % len(ring)] for n in range(1, len(ring))]
         game.reason = broken_rule(game) or misread(library, game, others[:NOISE_DOCS], key)
         if not game.reason:
             fields = {"question": game.proposer.final or ""}
-            names = [f"{game.name}/attempt-{number}" for number in range(ATTEMPTS)]
-            game.solvers = [table.play(Agent(Role.SOLVER, fields, derive(key, name))) for name in names]
+            keys = [derive(key, f"{game.name}/attempt-{number}") for number in range(ATTEMPTS)]
+            game.solvers = [table.play(Agent(Role.SOLVER, fields, one, SOLVER_HEAT)) for one in keys]
     return games
 
 
@@ -182,13 +179,19 @@ def broken_rule(game: Game) -> str:
 
 
 def misread(library: Table, game: Game, others: Sequence[Game], key: int) -> str:
-    """A reader, who sees the proposer's documents among some of others', must find the answer."""
-    docs = [*game.proposer.seen.values(), *noise(game, others, derive(key, game.name))]
-    python_random(derive(key, "verify", game.name), "rag").shuffle(docs)
+    """A reader must find the answer in the proposer's documents among others', and not without the last search."""
+    own = list(game.proposer.seen.values())
+    if not is_read(library, game, [*own, *noise(game, others, derive(key, game.name))], "rag", key):
+        return "rag"
+    before = [doc for doc in own if doc.id not in game.proposer.latest]
+    return "deep" if game.seed.hops > 1 and is_read(library, game, before, "deep", key) else ""
+
+
+def is_read(library: Table, game: Game, docs: list[Doc], purpose: str, key: int) -> bool:
+    python_random(derive(key, "verify", game.name), purpose).shuffle(docs)
     shown = "\n".join(PROMPTS.show(tuple(docs)))
-    fields: dict[str, str | int] = {"question": game.proposer.final or "", "documents": shown}
-    reader = library.play(Agent(Role.ANSWERER, fields, temperature=0.0))
-    return "" if exact_match(reader.final or "", game.seed.accepted) else "rag"
+    reader = library.play(Agent(Role.ANSWERER, {"question": game.proposer.final or "", "documents": shown}))
+    return exact_match(reader.final or "", game.seed.accepted)
 
 
 def noise(game: Game, others: Sequence[Game], key: int) -> Iterator[Doc]:
@@ -220,14 +223,12 @@ def give_credit(games: Sequence[Game]) -> list[Agent]:
             game.proposer.advantage = PROPOSER_WEIGHT * advantage
             for solver in game.solvers:
                 solver.advantage *= min(BALANCE, max(weights.values()) / weights[hops]) if weights[hops] else 1.0
-    agents = [agent for game in games for agent in (game.proposer, *game.solvers)]
-    return [agent for agent in agents if agent.advantage]
+    return [agent for game in games for agent in (game.proposer, *game.solvers) if agent.advantage]
 
 
 def standardised(rewards: Sequence[float]) -> list[float]:
     """Minus their mean, divided by their deviation; nothing where all are equal."""
-    mean = sum(rewards) / max(1, len(rewards))
-    deviation = math.sqrt(sum((reward - mean) ** 2 for reward in rewards) / max(1, len(rewards)))
+    mean, deviation = (fmean(rewards), pstdev(rewards)) if rewards else (0.0, 0.0)
     return [(reward - mean) / deviation if deviation > 1e-6 else 0.0 for reward in rewards]
 
 
@@ -246,12 +247,12 @@ class Learner:
         total = sum(sum(agent.sampled) for agent in agents)
         for agent in agents:
             sampled = torch.tensor(agent.sampled[1:])
-            now = token_logprobs(self.policy, agent.tokens)[sampled]
+            now = token_logprobs(self.policy, agent)[sampled]
             ratio = (now - torch.tensor(agent.logprobs[1:])[sampled]).exp()
             clipped = ratio.clamp(1.0 - CLIP_LOW, 1.0 + CLIP_HIGH)
             gain = torch.minimum(ratio * agent.advantage, clipped * agent.advantage)
             with torch.no_grad():
-                away = token_logprobs(self.start, agent.tokens)[sampled]
+                away = token_logprobs(self.start, agent)[sampled]
             divergence = (away - now).exp() - (away - now) - 1.0
             ((KL * divergence - gain).sum() / total).backward()
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), GRADIENT_CLIP)
@@ -259,10 +260,10 @@ class Learner:
         self.optimizer.zero_grad()
 
 
-def token_logprobs(model: PreTrainedModel, tokens: Sequence[int]) -> Tensor:
+def token_logprobs(model: PreTrainedModel, agent: Agent) -> Tensor:
     """Of each token but the first, given those before it."""
-    ids = torch.tensor([tokens])
-    logprobs: Tensor = model(input_ids=ids, use_cache=False).logits[0, :-1].log_softmax(dim=-1)
+    ids = torch.tensor([agent.tokens])
+    logprobs: Tensor = (model(input_ids=ids, use_cache=False).logits[0, :-1] / agent.heat).log_softmax(dim=-1)
     return logprobs.gather(1, ids[0, 1:, None])[:, 0]
 
 
@@ -287,8 +288,8 @@ def accuracy(table: Table, questions: Sequence[Question], count: int = 50) -> st
     parts = []
     for hops in (1, 2, 3):
         some = [one for one in questions if one.hops == hops][:count]
-        agents = [table.play(Agent(Role.SOLVER, {"question": one.question}, temperature=0.0)) for one in some]
-        right = sum(exact_match(agent.final or "", one.answers) for agent, one in zip(agents, some, strict=True))
+        said = [table.play(Agent(Role.SOLVER, {"question": one.question})).final or "" for one in some]
+        right = sum(exact_match(answer, one.answers) for answer, one in zip(said, some, strict=True))
         parts.append(f"{right / len(some):.0%} at {hops} hops")
     return ", ".join(parts)
 

@@ -111,7 +111,7 @@ class Teacher:
         ]
 
     def _any_puzzle(self, library: Library, rng: random.Random) -> Puzzle:
-        if rng.random() < self._syllabus.unanswerable:
+        if rng.random() < self._syllabus.unanswerable / 2:
             return library.flawed_puzzle(rng)
         return library.puzzle(self._hops(rng), rng)
 
