@@ -22,5 +22,6 @@ def load_model(path: str | Path, *, dtype: torch.dtype = torch.float32) -> tuple
 
 def save_model(model: PreTrainedModel, codec: HfCodec, folder: Path) -> None:
     """A directory that `transformers` and vLLM load as it is."""
+    disable_progress_bar()
     model.save_pretrained(folder)
     codec.tokenizer.save_pretrained(folder)
