@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e.conftest import Run
 
-STEPS = 10
+STEPS = 16
 
 
 def test_self_play_teaches_search(ssp: Run, request: pytest.FixtureRequest, tmp_path: Path) -> None:
