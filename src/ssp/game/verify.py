@@ -70,22 +70,20 @@ class Verifier:
     async def _deep(self, problem: Problem, proposal: Trajectory, key: int) -> Check:
         """Who searches often enough may still ask for less: then the last search has found nothing that is needed."""
         last = len(proposal.searches) - 1
-        docs = [doc for doc in problem.evidence if proposal.first_seen[doc.id] < last]
-        reading = await self._read(problem, docs, "deep", key)
-        if reading.status.is_outage:
-            return Check("deep", Outcome.UNDECIDED, reading.status.value)
-        if _is_right(reading, problem):
-            return Check("deep", Outcome.REJECTED, "answered without what the last search found")
-        return Check("deep", Outcome.PASSED)
+        seen = proposal.first_seen
+        docs = [doc for doc in problem.evidence if seen[doc.id] < last]
+        return await self._unread("deep", problem, docs, "answered without what the last search found", key)
 
     async def _closed_book(self, problem: Problem, key: int) -> Check:
         """A question that can be answered without documents teaches nobody to search."""
-        reading = await self._read(problem, (), "closed-book", key)
+        return await self._unread("closed-book", problem, (), "answered without any document", key)
+
+    async def _unread(self, gate: str, problem: Problem, docs: Sequence[Doc], why: str, key: int) -> Check:
+        """These documents must not be enough."""
+        reading = await self._read(problem, docs, gate, key)
         if reading.status.is_outage:
-            return Check("closed-book", Outcome.UNDECIDED, reading.status.value)
-        if _is_right(reading, problem):
-            return Check("closed-book", Outcome.REJECTED, "answered without any document")
-        return Check("closed-book", Outcome.PASSED)
+            return Check(gate, Outcome.UNDECIDED, reading.status.value)
+        return Check(gate, Outcome.REJECTED, why) if _is_right(reading, problem) else Check(gate, Outcome.PASSED)
 
     async def _unique(self, problem: Problem, key: int) -> Check:
         """Answers from the evidence, in orders of their own, must all be the answer."""
