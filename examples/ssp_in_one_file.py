@@ -2,8 +2,8 @@
 
 From the package comes only what the method is not about: the generated world with its index, prompts and tags, and the
 warmed-up tiny model (made in about four minutes, and kept). Left out are speed (the package plays all games at once),
-records, resuming, alarms, outages, and all settings but those of the default job. One step of this equals one of the
-package's, as tests/e2e/test_one_file.py shows. Run: python examples/ssp_in_one_file.py [steps]
+records, resuming, alarms, outages, the curriculum, and settings other than those of the default job. One step of this
+equals one of the package's, as tests/e2e/test_one_file.py shows. Run: python examples/ssp_in_one_file.py [steps]
 """
 
 import math
@@ -36,7 +36,7 @@ from ssp.types import Doc, Role, Seed
 
 STEPS, SEEDS, HOPS = 5, 32, (0.4, 0.4, 0.2)  # seeds per step, and shares of those that ask for 1, 2 and 3 hops
 ATTEMPTS, NOISE_DOCS, LEAST_WORDS, MOST_WORDS = 5, 4, 4, 100
-SEARCHES, DOCS, TURN_TOKENS, OBSERVATION_TOKENS, RESPONSE_TOKENS = 4, 4, 96, 320, 1024
+SEARCHES, DOCS, TURN_TOKENS, OBSERVATION_TOKENS, RESPONSE_TOKENS = 4, 3, 96, 320, 1024
 RATE, RISE, CLIP_LOW, CLIP_HIGH, KL, GRADIENT_CLIP = 3e-4, 5, 0.2, 0.285, 0.03, 1.0
 BALANCE, PROPOSER_WEIGHT, PROPOSER_HEAT, SOLVER_HEAT = 5.0, 3.0, 0.6, 0.8  # heat: temperature of sampling
 TAGS, PROMPTS = PROTOCOLS["search-r1"], prompt_set("brief")

@@ -29,7 +29,7 @@ class Habits:
     """Shares of what naive agents do."""
 
     heeds: float = 0.2  # looks for what was asked …
-    heeds_one: float = 0.04  # … the same, for questions of one hop, which are learned first anyway
+    heeds_one: float = 0.03  # … the same, for questions of one hop, which are learned first anyway
     first_thing: float = 0.97  # where it does not: looks for the first thing that is said of anything of the kind
     proposes_right: float = 0.95
 

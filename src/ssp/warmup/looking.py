@@ -33,7 +33,7 @@ GOES_ON, COUNTS = (Head(LOOKUPS + 1, number) for number in (0, 2))
 class Look:
     """From the token at `place`, this head should look at one of these places."""
 
-    head: "Head"
+    head: Head
     place: int
     at: tuple[int, ...]
 
@@ -60,7 +60,7 @@ class Marks:
 
 def looks(ids: Sequence[int], taught: Sequence[bool], marks: Marks) -> tuple[Look, ...]:
     """All looks of a lesson that have somewhere to go."""
-    found = [look for place in range(2, len(ids) - 1) for look in _looks_at(place, ids, taught, marks)]
+    found = (look for place in range(2, len(ids) - 1) for look in _looks_at(place, ids, taught, marks))
     return tuple(look for look in found if look.at)
 
 
@@ -68,10 +68,11 @@ def _looks_at(place: int, ids: Sequence[int], taught: Sequence[bool], marks: Mar
     if not (taught[place] and taught[place + 1]):
         return
     before, after = ids[place - 1], ids[place + 1]
-    given = [q for q in range(1, place) if not taught[q]]
-    if ids[place] == marks.said:
-        yield Look(READS, place, tuple(q for q in given if ids[q] == after and _near(ids, q, before, marks.stop)))
+    if ids[place] == marks.said and marks.about in ids[_sentence(ids, place, marks) : place]:
+        read = (q for q in _given(taught, place) if ids[q] == after and _near(ids, q, before, marks.stop))
+        yield Look(READS, place, tuple(read))
     elif ids[place] == marks.found:
+        given = _given(taught, place)
         mentioned = (q for q in given if ids[q - 1] == before and _near(ids, q - 1, after, marks.stop))
         yield Look(FINDS, place, tuple(mentioned))
         target = ids[_rfind(ids, marks.note, place) + 1]
@@ -84,6 +85,17 @@ def _looks_at(place: int, ids: Sequence[int], taught: Sequence[bool], marks: Mar
             yield Look(GOES_ON, place, (told,))
     elif ids[place] == marks.stop and (after == marks.end or (place + 2 < len(ids) and ids[place + 2] == marks.colon)):
         yield Look(COUNTS, place, tuple(_last_count(ids, taught, place, marks)))
+
+
+def _sentence(ids: Sequence[int], place: int, marks: Marks) -> int:
+    """Where it begins."""
+    while place > 0 and ids[place - 1] not in (marks.stop, marks.colon):
+        place -= 1
+    return place
+
+
+def _given(taught: Sequence[bool], end: int) -> list[int]:
+    return [place for place in range(1, end) if not taught[place]]
 
 
 def _last_count(ids: Sequence[int], taught: Sequence[bool], place: int, marks: Marks) -> Iterator[int]:

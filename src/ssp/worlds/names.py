@@ -54,8 +54,8 @@ class Names:
         self._salts = {kind: derive(seed, "names", kind) for kind in (*_SUFFIXES, "person", "book")}
         self._twin_pairs = {kind: int(count * twins / 2) for kind, count in counts.items()}
         people = max(1, counts.get("person", 0))
-        self._last_names = max(1, math.ceil(people / 3))
-        self._first_names = min(len(_HEADS) * len(_TAILS), max(12, math.ceil(math.sqrt(people) * 4)))
+        self._last_names = max(1, math.ceil(people / 2))
+        self._first_names = min(len(_HEADS) * len(_TAILS), max(12, math.ceil(math.sqrt(people) * 3)))
 
     def name(self, kind: str, number: int) -> str:
         """The name of the entity of this kind with this number (0 ≤ number < count)."""
