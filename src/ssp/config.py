@@ -111,6 +111,13 @@ class GameConfig(Section):
         description="Shares of seeds that ask for 1, 2, … hops; without it as they come.",
     )
 
+    curriculum: float = Field(
+        0.0,
+        ge=0.0,
+        le=1.0,
+        description="Success with two (three, …) hops from which one more is asked for in full; 0: at once.",
+    )
+
     def temperature_of(self, role: str) -> float:
         own = self.proposer_temperature if role == "proposer" else None
         return self.temperature if own is None else own

@@ -29,7 +29,7 @@ def test_one_step_equals_the_packages(ssp: Run, request: pytest.FixtureRequest, 
 def compare_one_step(ssp: Run, request: pytest.FixtureRequest, tmp_path: Path, seeds: int) -> None:
     assert request.config.cache is not None
     cache = request.config.cache.mkdir("warmup")
-    settings = ["steps=1", f"game.seeds={seeds}", "eval.questions=0", f"warmup.cache={cache}"]
+    settings = ["steps=1", f"game.seeds={seeds}", "game.curriculum=0", "eval.questions=0", f"warmup.cache={cache}"]
     trained = ssp("train", "--json", *(part for one in settings for part in ("--set", one)), timeout=900)
     assert trained.returncode == 0, trained.stderr
     run = tmp_path / json.loads(trained.stdout)["run"]

@@ -11,6 +11,7 @@ from ssp.engines.codec import HfCodec
 from ssp.engines.models import save_model
 from ssp.errors import SickRun
 from ssp.evaluate.questions import Question, answer_questions
+from ssp.game.curriculum import solved
 from ssp.game.metrics import play_seconds, step_metrics, truth_metrics
 from ssp.game.pool import remember
 from ssp.game.samples import make_samples
@@ -50,13 +51,13 @@ class Loop:
     async def step(self, state: RunState) -> RunState:
         began = perf_counter()
         key = derive(self.config.seed, "step", state.step)
-        episodes = await self.game.step(self.seeds.of_step(state.step), state.pool, state.step, key)
+        episodes = await self.game.step(self.seeds.of_step(state.step, state.baselines), state.pool, state.step, key)
         played = perf_counter()
         samples, baselines = make_samples(episodes, self.config, state.step, state.baselines)
         learned = self.learner.update(samples, state.step)
         await self.learner.publish(self.game.agent.engine)
         updated = perf_counter()
-        after = self._after(state, episodes, baselines)
+        after = self._after(state, episodes, solved(episodes, baselines))
         self.run.record_episodes(episodes)
         recorded = perf_counter()
         seconds = {

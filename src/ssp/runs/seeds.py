@@ -1,21 +1,26 @@
-"""Drawing seeds: which answers are proposed for in which step. Depends on the run's seed and the step only."""
+"""Drawing seeds: which answers are proposed for in which step. Depends on seed, step and curriculum only."""
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ssp.errors import ConfigError
+from ssp.game.curriculum import shares_now
 from ssp.rng import python_random
 from ssp.types import Seed
 
 
 class SeedBag:
-    """Seeds by the hops that they ask for. `shares` says how often 1, 2, … hops are drawn; without it, as they come."""
+    """Seeds by the hops that they ask for. `shares` says how often 1, 2, … hops are drawn; without it, as they come.
 
-    def __init__(self, seeds: Sequence[Seed], shares: Sequence[float] | None, seed: int) -> None:
+    `bar` is that of the curriculum (`ssp.game.curriculum`).
+    """
+
+    def __init__(self, seeds: Sequence[Seed], shares: Sequence[float] | None, seed: int, bar: float = 0.0) -> None:
         if not seeds:
             raise ConfigError("there are no seeds to propose for")
         self._seed = seed
+        self._bar = bar
         self._by_hops: defaultdict[int, list[Seed]] = defaultdict(list)
         for one in seeds:
             self._by_hops[one.hops].append(one)
@@ -25,22 +30,26 @@ class SeedBag:
             if hops not in self._by_hops:
                 raise ConfigError(f"game.hops asks for {hops} hops, but no seed does; there are {sorted(counts)}")
 
-    def of_step(self, step: int) -> Callable[[int, int], list[Seed]]:
-        """Draws for a step: so many seeds in this round, none that an earlier round of the step has drawn."""
+    def of_step(self, step: int, means: Mapping[str, float] | None = None) -> Callable[[int, int], list[Seed]]:
+        """Draws for a step: so many seeds in this round, none that an earlier round of the step has drawn.
+
+        `means` are the running means of the run, among them those that the curriculum goes by.
+        """
+        shares = shares_now(self._shares, means or {}, self._bar)
         taken: set[str] = set()
 
         def draw(count: int, number: int) -> list[Seed]:
-            drawn = self._draw(count, python_random(self._seed, "seeds", step, number), taken)
+            drawn = self._draw(count, shares, python_random(self._seed, "seeds", step, number), taken)
             taken.update(one.id for one in drawn)
             return drawn
 
         return draw
 
-    def _draw(self, count: int, rng: random.Random, taken: set[str]) -> list[Seed]:
+    def _draw(self, count: int, shares: Mapping[int, float], rng: random.Random, taken: set[str]) -> list[Seed]:
         """As many as there are that are not taken yet, in the shares that are wanted."""
-        wanted = rng.choices(list(self._shares), list(self._shares.values()), k=max(count, 0))
+        wanted = rng.choices(list(shares), list(shares.values()), k=max(count, 0))
         drawn: list[Seed] = []
-        for hops in self._shares:
+        for hops in shares:
             free = [one for one in self._by_hops[hops] if one.id not in taken]
             drawn += rng.sample(free, min(wanted.count(hops), len(free)))
         rng.shuffle(drawn)

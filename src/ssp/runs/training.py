@@ -63,7 +63,8 @@ def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watch
     reader = agent if config.verify.reader == "policy" else frozen
     proposer = agent if config.game.proposer == "policy" else frozen
     game = Game(agent, Verifier(reader, config.verify), config, proposer)
-    seeds = SeedBag(read_seeds(run.path / "world" / "seeds.jsonl"), config.game.hops, config.seed)
+    answers = read_seeds(run.path / "world" / "seeds.jsonl")
+    seeds = SeedBag(answers, config.game.hops, config.seed, config.game.curriculum)
     oracle = Oracle.load(run.path / "world") if config.corpus == "world" else None
     return Loop(config, run, game, learner, seeds, held_out(run.path), watcher, oracle)
 
