@@ -34,10 +34,10 @@ from ssp.search.index import open_index
 from ssp.text import exact_match, leaks, word_count
 from ssp.types import Doc, Role, Seed
 
-STEPS, SEEDS, HOPS = 5, 32, (0.4, 0.4, 0.2)  # seeds per step, and shares of those that ask for 1, 2 and 3 hops
-ATTEMPTS, NOISE_DOCS, LEAST_WORDS, MOST_WORDS = 5, 4, 4, 100
+STEPS, SEEDS, HOPS = 5, 32, (0.35, 0.4, 0.25)  # seeds per step, and shares of those that ask for 1, 2 and 3 hops
+ATTEMPTS, VALID, NOISE_DOCS, LEAST_WORDS, MOST_WORDS = 5, 1.0, 4, 4, 100
 SEARCHES, DOCS, TURN_TOKENS, OBSERVATION_TOKENS, RESPONSE_TOKENS = 4, 3, 96, 320, 1024
-RATE, RISE, CLIP_LOW, CLIP_HIGH, KL, GRADIENT_CLIP = 3e-4, 5, 0.2, 0.285, 0.03, 1.0
+RATE, RISE, CLIP, KL, GRADIENT_CLIP = 3e-4, 5, (1.0 - 0.2, 1.0 + 0.285), 0.03, 1.0
 BALANCE, PROPOSER_WEIGHT, PROPOSER_HEAT, SOLVER_HEAT = 5.0, 3.0, 0.6, 0.8  # heat: temperature of sampling
 TAGS, PROMPTS = PROTOCOLS["search-r1"], prompt_set("brief")
 
@@ -145,9 +145,9 @@ class Game:
 
     @property
     def reward(self) -> float:
-        """The proposer's: the most where half of the attempts succeed, little where none does, nothing if not valid."""
+        """The proposer's: the most where half of the attempts succeed, half of it where all do, none if not valid."""
         p = sum(self.right) / ATTEMPTS
-        return math.exp(-((p * (1.0 - p) - 0.25) ** 2) / 0.02) if self.solvers else 0.0
+        return VALID + math.exp(-((p * (1.0 - p) - 0.25) ** 2) / 0.02) if self.solvers else 0.0
 
 
 def play_step(table: Table, library: Table, seeds: Sequence[Seed], step: int, key: int) -> list[Game]:
@@ -179,12 +179,14 @@ def broken_rule(game: Game) -> str:
 
 
 def misread(library: Table, game: Game, others: Sequence[Game], key: int) -> str:
-    """A reader must find the answer in the proposer's documents among others', and not without the last search."""
+    """A reader must find the answer in the proposer's documents, among others' and alone; not without the last."""
     own = list(game.proposer.seen.values())
     if not is_read(library, game, [*own, *noise(game, others, derive(key, game.name))], "rag", key):
         return "rag"
     before = [doc for doc in own if doc.id not in game.proposer.latest]
-    return "deep" if game.seed.hops > 1 and is_read(library, game, before, "deep", key) else ""
+    if game.seed.hops > 1 and is_read(library, game, before, "deep", key):
+        return "deep"
+    return "" if is_read(library, game, own, "unique-0", key) else "unique"
 
 
 def is_read(library: Table, game: Game, docs: list[Doc], purpose: str, key: int) -> bool:
@@ -207,10 +209,8 @@ def noise(game: Game, others: Sequence[Game], key: int) -> Iterator[Doc]:
 
 # 3. Credit
 def give_credit(games: Sequence[Game]) -> list[Agent]:
-    """Advantages for all who played; gives those who have one.
-
-    Solvers are compared with the other attempts at their question (GRPO); then all hop counts are made to weigh alike.
-    Proposers are compared with those who were asked for as many hops (HRPO).
+    """Advantages; gives those who have one. Solvers are compared with the other attempts at their question (GRPO), then
+    all hop counts are made to weigh alike. Proposers are compared with those who were asked for as many hops (HRPO).
     """
     by_hops: defaultdict[int, list[Game]] = defaultdict(list)
     for game in games:
@@ -234,23 +234,23 @@ def standardised(rewards: Sequence[float]) -> list[float]:
 
 # 4. Update
 class Learner:
-    """Moves the policy, and remembers where it started."""
+    """Moves the policy, all but its tables of words, and remembers where it started."""
 
     def __init__(self, policy: PreTrainedModel, start: PreTrainedModel) -> None:
         self.policy, self.start = policy, start
+        for words in (policy.get_input_embeddings(), policy.get_output_embeddings()):
+            words.requires_grad_(False)
         self.optimizer = torch.optim.AdamW(policy.parameters(), betas=(0.9, 0.95), weight_decay=0.0, fused=True)
 
     def update(self, agents: Sequence[Agent], step: int) -> None:
         """A clipped policy gradient on what was sampled, and a penalty (k3) on leaving the starting model."""
-        for group in self.optimizer.param_groups:
-            group["lr"] = RATE * min(1.0, (step + 1) / RISE)
+        self.optimizer.param_groups[0]["lr"] = RATE * min(1.0, (step + 1) / RISE)
         total = sum(sum(agent.sampled) for agent in agents)
         for agent in agents:
             sampled = torch.tensor(agent.sampled[1:])
             now = token_logprobs(self.policy, agent)[sampled]
             ratio = (now - torch.tensor(agent.logprobs[1:])[sampled]).exp()
-            clipped = ratio.clamp(1.0 - CLIP_LOW, 1.0 + CLIP_HIGH)
-            gain = torch.minimum(ratio * agent.advantage, clipped * agent.advantage)
+            gain = torch.minimum(ratio * agent.advantage, ratio.clamp(*CLIP) * agent.advantage)
             with torch.no_grad():
                 away = token_logprobs(self.start, agent)[sampled]
             divergence = (away - now).exp() - (away - now) - 1.0

@@ -154,6 +154,7 @@ class RewardConfig(Section):
     band_low: float = Field(0.2, ge=0.0, le=1.0, description="Shape band: lowest p that is rewarded.")
     band_high: float = Field(0.8, ge=0.0, le=1.0, description="Shape band: highest p that is rewarded.")
     format_share: float = Field(0.5, ge=0.0, description="Shape dr_zero: for any valid question.")
+    valid: float = Field(0.0, ge=0.0, description="Added for any valid question, whatever the shape.")
     invalid: float = Field(0.0, le=0.0, description="For an invalid question; less than 0 makes proposers collapse.")
 
 
@@ -202,6 +203,9 @@ class LearnerConfig(Section):
     epochs: int = Field(1, ge=1, description="Passes over a step's samples.")
     separate: bool = Field(False, description="One update per role instead of one for both.")
     average: Literal["token", "sequence"] = Field("token", description="Whether long trajectories count for more.")
+    frozen: tuple[str, ...] = Field(
+        (), strict=False, description="Parts of the model that don't learn, by parts of their names."
+    )
     micro_tokens: int = Field(4096, ge=16, description="Most tokens computed together; decides memory, not results.")
 
 

@@ -44,6 +44,14 @@ def test_shapes_of_the_proposers_reward(shape: str, right: int, expected: float)
     assert proposer_reward(PASSED, rewards, config) == pytest.approx(expected)
 
 
+def test_being_valid_may_be_worth_something() -> None:
+    config = RewardConfig(shape="learnability", valid=0.5)
+    assert proposer_reward(PASSED, [1.0, 1.0], config) == 0.5
+    assert proposer_reward(PASSED, [1.0, 0.0], config) == 1.5
+    assert proposer_reward(REJECTED, [], config) == 0.0
+    assert proposer_reward(UNDECIDED, [], config) is None
+
+
 @pytest.mark.parametrize("shape", list(SHAPES))
 def test_invalid_questions_get_nothing_and_undecided_ones_are_not_scored(shape: str) -> None:
     config = RewardConfig.model_validate({"shape": shape})

@@ -161,6 +161,30 @@ def test_roles_can_be_updated_apart() -> None:
     assert metrics["updates"] == 2 * 2 * 2
 
 
+def test_frozen_parts_stay_as_they_are(tmp_path: Path) -> None:
+    model = tiny_llama()
+    before = copy.deepcopy(model.state_dict())
+    config = LearnerConfig(learning_rate=1e-2, frozen=("embed_tokens", "lm_head"))
+    learner = TorchLearner(model, config, steps=4)
+    learner.update(samples_of(model), 0)
+    moved = {name for name, weights in model.state_dict().items() if not torch.equal(weights, before[name])}
+    assert "model.layers.0.mlp.up_proj.weight" in moved
+    assert not {name for name in moved if "embed_tokens" in name or "lm_head" in name}
+    learner.save(tmp_path)
+    again = TorchLearner(copy.deepcopy(model), config, steps=4)
+    again.load(tmp_path)
+    learner.update(samples_of(model, seed=2), 1)
+    again.update(samples_of(again.model, seed=2), 1)
+    for name, weights in again.model.state_dict().items():
+        assert torch.equal(weights, model.state_dict()[name]), name
+
+
+@pytest.mark.parametrize(("parts", "complaint"), [(("embedings",), "has no part 'embedings'"), ((".",), "nothing")])
+def test_freezing_what_is_not_there_or_everything_is_refused(parts: tuple[str, ...], complaint: str) -> None:
+    with pytest.raises(LearnerError, match=complaint):
+        TorchLearner(tiny_llama(), LearnerConfig(frozen=parts), steps=1)
+
+
 def test_going_on_from_what_was_saved_is_going_on(tmp_path: Path) -> None:
     model = tiny_llama()
     samples = samples_of(model)

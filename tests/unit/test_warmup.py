@@ -92,6 +92,18 @@ def test_flawed_puzzles_have_no_single_answer(sibling: WorldLibrary) -> None:
             assert puzzle.answer is None
 
 
+def test_most_flaws_are_tempting(sibling: WorldLibrary) -> None:
+    """Asked for a company's mayor, a careless reader answers with its founder; that is what it has to unlearn."""
+    schema = sibling._world.schema
+    tempting = 0
+    for number in range(200):
+        doc = sibling.document(random.Random(number))
+        kind = sibling._world.kind(int(doc.id[1:]))
+        asked = schema.relation(sibling.unsaid(doc, random.Random(number)).facts[0].key)
+        tempting += asked.object in {relation.object for relation in schema.of_subject(kind)}
+    assert tempting > 120
+
+
 def test_the_reader_stops_where_the_documents_stop(sibling: WorldLibrary) -> None:
     puzzle = sibling.puzzle(2, random.Random(3))
     both = [fact.doc for fact in puzzle.facts]
@@ -170,6 +182,24 @@ def test_the_fresh_model_can_copy() -> None:
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_fresh_model_says_again_what_was_found(seed: int) -> None:
+    """Common words after a name, and then the name is to be said again: it is likelier than almost any other."""
+    vocabulary, common = 900, 100
+    rare = torch.ones(vocabulary)
+    rare[:common] = 0.0
+    model = tiny_model(1, 0, rare, TinyShape(), seed)
+    rng = random.Random(0)
+    ranks = []
+    for _ in range(40):
+        name = rng.randrange(common, vocabulary)
+        words = rng.sample(range(common), 36)
+        with torch.no_grad():
+            logits = model(input_ids=torch.tensor([[*words[:30], name, *words[30:]]])).logits[0, -1, common:]
+        ranks.append(int((logits > logits[name - common]).sum()))
+    assert sum(rank < 8 for rank in ranks) > 15, "by chance it would be none"
+
+
 def test_the_default_model_has_two_to_five_million_parameters() -> None:
     model = tiny_model(1, 0, torch.ones(2048), TinyShape(), seed=0)
     assert 2e6 < sum(parameter.numel() for parameter in model.parameters()) < 5e6
@@ -183,19 +213,26 @@ def test_looks_go_where_a_note_is_copied_from(sibling: WorldLibrary, codec: HfCo
         f" {town}: {town} lies in {region}. The mayor of {town} is {person}.\n"
         f" {region}: The capital of {region} is {town}. The mayor of {other} is {person}.\n"
     )
-    begun = f"<think> 2:</think><search> {person}</search><think> {person}, {town}. The mayor of {town} is"
-    said = f"{begun} {person}. 1: The birthplace of {person} is {other}."
+    proposed = f"<think> {person}, the mayor of {town}. Ask: the mayor of {town}. 1:</think>"
+    counted = "<think> 2: The"
+    noted = f"{counted} mayor of {town} is"
+    said = f"{noted} {person}. 1: The birthplace of {person} is {other}.</think>"
     begin = len(codec.encode(given))
-    ids = [*codec.encode(given), *codec.encode(said)]
+    ids = [*codec.encode(given), *codec.encode(proposed), *codec.encode(said)]
     mayor = ids.index(codec.encode(f" {person}")[0])
-    said_mayor = len(codec.encode(begun))
+    found_town = begin + len(codec.encode(f"<think> {person}, the mayor of"))
+    solving = begin + len(codec.encode(proposed))
+    count = solving + len(codec.encode("<think> 2")) - 1
     found = looks(ids, [place >= begin for place in range(len(ids))], Marks.of(codec))
     assert [(look.head, codec.decode([ids[look.place]]), look.at) for look in found] == [
-        (FINDS, ",", (mayor + 2,)),  # after the mention, from where the town is not far back
-        (TELLS, " The", (mayor,)),
+        (TELLS, " the", (mayor,)),
+        (FINDS, " of", (mayor + 2,)),  # after the mention, from where the town is not far back
+        (GOES_ON, " of", (found_town,)),
+        (GOES_ON, " of", (found_town + len(codec.encode(f" {town}. Ask: the mayor of")),)),
         (READS, " is", (mayor,)),
-        (COUNTS, ".", (begin + len(codec.encode("<think> 2")) - 1,)),  # two are left
-        (GOES_ON, " of", (begin + said_mayor,)),
+        (COUNTS, ".", (count,)),  # two are left
+        (GOES_ON, " of", (solving + len(codec.encode(noted)),)),
+        (COUNTS, ".", (ids.index(codec.encode(" 1:")[0], count),)),
     ], "and not to the mayor of another town"
 
 

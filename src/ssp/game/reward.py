@@ -21,7 +21,7 @@ def solver_reward(correct: bool | None) -> float | None:
 def proposer_reward(
     verdict: Verdict, rewards: Sequence[float | None], config: RewardConfig | None = None
 ) -> float | None:
-    """By the solvers' success at a valid question; for an invalid one 0; None if nothing was decided.
+    """By the solvers' success at a valid question, and for being valid; 0 for an invalid one; None if undecided.
 
     >>> proposer_reward(Verdict(Outcome.PASSED, ""), [1.0, 0.0, 0.0, None])
     0.6666666666666667
@@ -35,7 +35,7 @@ def proposer_reward(
         return config.invalid
     known = [reward for reward in rewards if reward is not None]
     right = sum(reward > 0.0 for reward in known)
-    return SHAPES[config.shape](right, len(known), config) if known else None
+    return config.valid + SHAPES[config.shape](right, len(known), config) if known else None
 
 
 def _one_minus_acc(right: int, attempts: int, config: RewardConfig) -> float:

@@ -45,8 +45,13 @@ class TorchLearner:
         self._steps = steps
         self._temperatures = temperatures or {}
         self._reference = reference
+        _freeze(model, config.frozen)
         self._optimizer = torch.optim.AdamW(
-            model.parameters(), lr=config.learning_rate, betas=(0.9, 0.95), weight_decay=config.weight_decay, fused=True
+            [weights for weights in model.parameters() if weights.requires_grad],
+            lr=config.learning_rate,
+            betas=(0.9, 0.95),
+            weight_decay=config.weight_decay,
+            fused=True,
         )
 
     def update(self, samples: Sequence[Sample], step: int) -> dict[str, float]:
@@ -155,6 +160,18 @@ class TorchLearner:
         if (checkpoint / "optimizer.safetensors").exists():
             self.load(checkpoint)
         self.updates, self.version = updates, version + 1
+
+
+def _freeze(model: PreTrainedModel, parts: Sequence[str]) -> None:
+    """Weights with one of these in their name learn nothing."""
+    names = [name for name, _ in model.named_parameters()]
+    for part in parts:
+        if not any(part in name for name in names):
+            raise LearnerError(f"learner.frozen: the model has no part {part!r}; there is, for example, {names[0]!r}")
+    for name, weights in model.named_parameters():
+        weights.requires_grad_(not any(part in name for part in parts))
+    if not any(weights.requires_grad for weights in model.parameters()):
+        raise LearnerError("learner.frozen leaves nothing of the model that could learn")
 
 
 def _weights(batch: Sequence[Sample], average: str) -> dict[str, float]:

@@ -91,8 +91,9 @@ def proposer(
 ) -> Behaviour:
     """Works backwards: what mentions the answer, what mentions that, …; sometimes carelessly.
 
-    Says what it looked for and what it found before how the two are linked. Of several finds it takes the last: a tiny
-    model that is to learn to take any of them learns to mix their names.
+    Says what it looked for, by which relation that is linked, and to what ("Dunford, the birthplace of Mira Dolven"):
+    both are read off at one place, where the thing is mentioned. Of several finds it takes the last: a tiny model that
+    is to learn to take any of them learns to mix their names.
     """
     careless = rng.random() >= habits.proposes_right
     chain: list[Fact] = []
@@ -145,9 +146,9 @@ def plain_question(library: Library, facts: Sequence[Fact], rng: random.Random) 
 
 
 def _link(library: Library, target: str, chain: Sequence[Fact]) -> str:
-    """What was looked for, what was found, how the two are linked, and what can be asked for by now."""
-    phrase = library.phrase(tuple(chain))
-    return f"{target}, {chain[0].doc.title}. {chain[0].note}" + (f" Ask: {phrase}." if phrase else "")
+    """What was looked for, what it is of what was found, and what can be asked for by now."""
+    found, asked = library.phrase(tuple(chain[:1])), library.phrase(tuple(chain))
+    return f"{target}, {found}. Ask: {asked}." if asked else f"{target}, {chain[0].doc.title}. {chain[0].note}"
 
 
 def _give_up(library: Library, facts: Sequence[Fact], rng: random.Random) -> str:

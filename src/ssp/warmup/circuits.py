@@ -11,6 +11,9 @@ words as they are. Layer 1 has four ways to look up:
 - where do the same names stand, after the same words? → what stands there (this reads a fact about someone);
 - where is this name mentioned? → the names around it (this reads a fact backwards);
 - where do the names that were just said stand together? → the words between them (this says how they are linked).
+Layer 2 has two more:
+- what name was said a few words ago? → the same again (this goes on with what was found);
+- where does the name that was just said stand? → the words before it there (this says what it is of something).
 """
 
 import math
@@ -24,6 +27,7 @@ from transformers import LlamaForCausalLM
 HEADS, GROUPS = 4, 2
 LOOKUPS = 1  # the layer that looks things up, and its heads
 SAME_TOKEN, MENTIONS, SAME_NAMES, LINKS = range(HEADS)
+SAYS_AGAIN, WORDS_BEFORE = 0, 3  # heads of the layer after
 LAID = tuple(f"layers.{layer}.self_attn.{part}_proj" for layer in (0, 1) for part in "qk")  # where looking is done
 _CONSTANT = 2.0  # an axis of the residual stream that is the same for all tokens
 _NEAR = (0.02, 0.4)  # rotary frequencies (radians per token) that tell apart places within a sentence …
@@ -95,6 +99,7 @@ def lay_circuits(model: LlamaForCausalLM, rare: Tensor, rope_base: float) -> Non
     turns = rope_base ** (-torch.arange(size // 2) / (size // 2))
     _lay_notes(_Layer(model, 0, size, _norm(axes, words)), axes, noted, turns)
     _lay_lookups(_Layer(model, LOOKUPS, size, _norm(axes, words + axes.note * 1.75)), axes, noted, turns)
+    _lay_sayings(_Layer(model, LOOKUPS + 1, size, _norm(axes, words + axes.note * 4.0)), axes, noted, turns)
 
 
 def _norm(axes: _Axes, squares: float) -> float:
@@ -109,8 +114,11 @@ class _Layer:
         self._attention = model.model.layers[number].self_attn
         self.size = size
         self.scale = scale
+
+    def blank(self, group: int) -> None:
+        """No keys and values: what is laid afterwards is all there is."""
         for weights in (self._attention.k_proj, self._attention.v_proj):
-            weights.weight.zero_()
+            weights.weight[self._rows(group)] = 0.0
 
     def query(self, head: int, axes: slice, block: Tensor) -> None:
         self._add(self._attention.q_proj.weight, self._rows(head), axes, block)
@@ -153,7 +161,8 @@ def _lay_notes(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> None
     everywhere = torch.cat([torch.ones_like(turns), torch.zeros_like(turns)])
     slowest = len(turns) - 1
     everywhere[slowest] = 0.0  # kept for rareness
-    for group in (0, 1):
+    for group in range(GROUPS):
+        layer.blank(group)
         layer.key(group, slice(0, 1), everywhere[:, None] / level)
         layer.value(group, 0, axes.itself, noted / layer.scale)
     layer.key(0, slice(1, 2), _unit(layer.size, slowest)[:, None] / level)
@@ -170,11 +179,10 @@ def _lay_notes(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> None
 
 
 def _lay_lookups(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> None:
-    """Notes meet notes on the slow rotary axes, on which it hardly matters how far apart two tokens are."""
-    half = axes.note // 2
-    slow = [*range(len(turns) - half, len(turns)), *range(layer.size - half, layer.size)]
-    place = torch.zeros(layer.size, axes.note)
-    place[slow] = torch.eye(axes.note)
+    """Notes meet notes on the slow rotary axes."""
+    place = _slow(layer, axes, turns)
+    for group in range(GROUPS):
+        layer.blank(group)
     for head in (SAME_TOKEN, MENTIONS, SAME_NAMES, LINKS):
         layer.clear(head)
 
@@ -201,7 +209,7 @@ def _lay_lookups(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> No
         if notes == axes.names:
             layer.query(LINKS, notes, directions)
     level = _CONSTANT * layer.scale
-    unused = len(turns) - half - 1
+    unused = len(turns) - axes.note // 2 - 1
     root = math.sqrt(layer.size)
     layer.key(1, slice(1, 2), _unit(layer.size, unused)[:, None] / level)
     layer.query(SAME_NAMES, slice(0, 1), 4.0 * root * _unit(layer.size, unused)[:, None] / level)
@@ -214,6 +222,42 @@ def _lay_lookups(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> No
     layer.value(1, 1, axes.recent, torch.eye(axes.note))
     layer.output(SAME_NAMES, 0, axes.output, 4.0)
     layer.output(LINKS, 1, axes.before, 1.5)
+
+
+def _lay_sayings(layer: _Layer, axes: _Axes, noted: Tensor, turns: Tensor) -> None:
+    """What is found here goes straight to what is said next."""
+    for group in range(GROUPS):
+        layer.blank(group)
+        layer.value(group, 0, axes.itself, noted / layer.scale)
+    for head in (SAYS_AGAIN, WORDS_BEFORE):
+        layer.clear(head)
+
+    # First group: like the note of names, but of those some words further back.
+    level = _CONSTANT * layer.scale
+    root = math.sqrt(layer.size)
+    everywhere = torch.cat([torch.ones_like(turns), torch.zeros_like(turns)])
+    slowest = _unit(layer.size, len(turns) - 1)
+    layer.key(0, slice(0, 1), (everywhere - slowest)[:, None] / level)
+    layer.key(0, slice(1, 2), slowest[:, None] / level)
+    peak = 1.5 * root * _turned(_band(turns, _NEAR), turns, -6.5)
+    layer.query(SAYS_AGAIN, slice(0, 1), (peak + 4.0 * root * slowest)[:, None] / level)
+    layer.output(SAYS_AGAIN, 0, axes.output, 2.0)
+
+    # Second group: keys say which token this is.
+    directions = layer.gain(12.0, axes.note) * _slow(layer, axes, turns)
+    layer.key(1, axes.itself, directions @ noted)
+    layer.query(WORDS_BEFORE, axes.names, directions)
+    layer.value(1, 1, axes.recent, torch.eye(axes.note))
+    layer.output(WORDS_BEFORE, 1, axes.before, 1.5)
+
+
+def _slow(layer: _Layer, axes: _Axes, turns: Tensor) -> Tensor:
+    """Puts a note [size, note] on the rotary axes on which it hardly matters how far apart two tokens are."""
+    half = axes.note // 2
+    slow = [*range(len(turns) - half, len(turns)), *range(layer.size - half, layer.size)]
+    place = torch.zeros(layer.size, axes.note)
+    place[slow] = torch.eye(axes.note)
+    return place
 
 
 def _unit(size: int, axis: int) -> Tensor:

@@ -2,8 +2,8 @@
 
 A model this small finds out late, and sometimes never, that what it is to say next stands somewhere before. In lessons
 it is known where, so the heads that the circuits are laid into are told (`ssp.warmup.circuits`): the one that reads
-what is said of something, the one that finds where something is mentioned, and the one that reads how two are linked.
-Two heads of the layer after are told to go on with what the last note ended with, and to look at how many are left.
+what is said of something, the one that finds where something is mentioned, and, in the layer after, the one that tells
+by which relation, and the one that goes on with what was said before. One more is told to look at how many are left.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,9 +15,10 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from ssp.protocols import Codec
-from ssp.warmup.circuits import GROUPS, HEADS, LINKS, LOOKUPS, MENTIONS, SAME_NAMES
+from ssp.warmup.circuits import GROUPS, HEADS, LOOKUPS, MENTIONS, SAME_NAMES, SAYS_AGAIN, WORDS_BEFORE
 
 _NEAR = 8  # tokens within which two names of a sentence belong together
+_RECENT = 24  # tokens within which a name that is said again was said
 
 
 class Head(NamedTuple):
@@ -25,8 +26,8 @@ class Head(NamedTuple):
     number: int
 
 
-READS, FINDS, TELLS = (Head(LOOKUPS, number) for number in (SAME_NAMES, MENTIONS, LINKS))
-GOES_ON, COUNTS = (Head(LOOKUPS + 1, number) for number in (0, 2))
+READS, FINDS = (Head(LOOKUPS, number) for number in (SAME_NAMES, MENTIONS))
+GOES_ON, COUNTS, TELLS = (Head(LOOKUPS + 1, number) for number in (SAYS_AGAIN, 2, WORDS_BEFORE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ class Marks:
     counts: tuple[int, ...]  # "2: The mayor of" …
     about: int  # "The mayor of" …
     said: int  # "The mayor of Oakmere is" …
-    found: int  # "Mira Dolven," …
+    found: int  # "Mira Dolven, the mayor of" …
+    the: int
     stop: int
     note: int  # where notes begin …
     end: int  # … and end
@@ -54,7 +56,7 @@ class Marks:
     @classmethod
     def of(cls, codec: Codec) -> "Marks":
         counts = tuple(codec.encode(f"it {number}:")[-2] for number in range(1, 10))
-        texts = ("it of", "it is", "it,", "it.", "<think>", "</think>", "it:")
+        texts = ("it of", "it is", "it,", "it, the", "it.", "<think>", "</think>", "it:")
         return cls(counts, *(codec.encode(text)[-1] for text in texts))
 
 
@@ -71,20 +73,24 @@ def _looks_at(place: int, ids: Sequence[int], taught: Sequence[bool], marks: Mar
     if ids[place] == marks.said and marks.about in ids[_sentence(ids, place, marks) : place]:
         read = (q for q in _given(taught, place) if ids[q] == after and _near(ids, q, before, marks.stop))
         yield Look(READS, place, tuple(read))
-    elif ids[place] == marks.found:
-        given = _given(taught, place)
-        mentioned = (q for q in given if ids[q - 1] == before and _near(ids, q - 1, after, marks.stop))
-        yield Look(FINDS, place, tuple(mentioned))
-        target = ids[_rfind(ids, marks.note, place) + 1]
-        says = _find(ids, marks.stop, place) + 1  # … "Oakmere. The"
-        if says < len(ids) - 1 and taught[says]:
-            yield Look(TELLS, says, tuple(q for q in given if ids[q] == target and _near(ids, q, after, marks.stop)))
-    elif ids[place] == marks.about:
-        told = _rfind(ids, marks.said, place) + 1  # "The mayor of Oakmere is Mira Dolven. 1: The birthplace of"
-        if taught[told] and ids[told] == after:
-            yield Look(GOES_ON, place, (told,))
+    elif ids[place] == marks.found and after == marks.the:
+        yield from _links(place, ids, taught, marks)
+    elif ids[place] == marks.about and after != marks.the:
+        again = (q for q in range(place - 1, max(0, place - _RECENT), -1) if ids[q] == after and taught[q])
+        yield Look(GOES_ON, place, tuple(again)[:1])  # "The mayor of Oakmere is Mira Dolven. 1: The birthplace of"
     elif ids[place] == marks.stop and (after == marks.end or (place + 2 < len(ids) and ids[place + 2] == marks.colon)):
         yield Look(COUNTS, place, tuple(_last_count(ids, taught, place, marks)))
+
+
+def _links(comma: int, ids: Sequence[int], taught: Sequence[bool], marks: Marks) -> Iterator[Look]:
+    """In "Dunford, the birthplace of Mira Dolven": how the first is linked, and to what."""
+    about = _find(ids, marks.about, comma)
+    if about + 1 >= len(ids) or not taught[about + 1]:
+        return
+    first, last, name = ids[_rfind(ids, marks.note, comma) + 1], ids[comma - 1], ids[about + 1]
+    given = _given(taught, comma)
+    yield Look(TELLS, comma + 1, tuple(q for q in given if ids[q] == first and _near(ids, q, name, marks.stop)))
+    yield Look(FINDS, about, tuple(q for q in given if ids[q - 1] == last and _near(ids, q - 1, name, marks.stop)))
 
 
 def _sentence(ids: Sequence[int], place: int, marks: Marks) -> int:

@@ -7,7 +7,7 @@ The chains of the evaluation questions are in no lesson, since their facts are n
 
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -72,7 +72,7 @@ class WorldLibrary:
         kind = self._world.kind(self._entity(doc))
         unfit = [one for one in self._world.schema.relations if one.subject != kind]
         again = [one for one in unfit if one in relations]  # "the birthplace of the birthplace": easily taken for one
-        wrong = rng.choice(again if again and rng.random() < 0.4 else unfit)
+        wrong = rng.choice(again) if again and rng.random() < 0.4 else self._misfit(kind, unfit, rng)
         further = self._world.schema.of_subject(wrong.object)
         missing = [wrong, rng.choice(further)] if further and rng.random() < 0.4 else [wrong]
         question = nest(self._world.schema, [*relations, *missing], sound.facts[0].doc.title, rng)
@@ -81,9 +81,16 @@ class WorldLibrary:
     def unsaid(self, doc: Doc, rng: random.Random) -> Puzzle:
         """Something that things of this kind do not have, or that this one's article does not tell."""
         told = {fact.key for fact in self.facts(doc)}
-        relation = rng.choice([one for one in self._world.schema.relations if one.name not in told])
+        unsaid = [one for one in self._world.schema.relations if one.name not in told]
+        relation = self._misfit(self._world.kind(self._entity(doc)), unsaid, rng)
         question = nest(self._world.schema, [relation], doc.title, rng)
         return Puzzle(question, (Fact(doc, _wording(relation, doc.title), (), relation.name),), None)
+
+    def _misfit(self, kind: str, unfit: Sequence[Relation], rng: random.Random) -> Relation:
+        """One of these, mostly one that is easily taken for what things of this kind have: the mayor of a company."""
+        had = {one.object for one in self._world.schema.of_subject(kind)}
+        tempting = [one for one in unfit if one.object in had]
+        return rng.choice(tempting if tempting and rng.random() < 0.7 else unfit)
 
     def _ambiguous_puzzle(self, rng: random.Random) -> Puzzle:
         several = [relation for relation in self._world.schema.relations if relation.most > 1]
