@@ -67,7 +67,7 @@ class ModelConfig(Section):
 class WarmupConfig(Section):
     """The stand-in for pre-training that makes the generated model; other models are taken as they are."""
 
-    steps: int = Field(1100, ge=1, description="Optimizer steps of the warm-up.")
+    steps: int = Field(1200, ge=1, description="Optimizer steps of the warm-up.")
     cache: str = Field("~/.cache/ssp", min_length=1, description="Where warmed-up models are kept for later runs.")
 
 

@@ -51,7 +51,8 @@ class Syllabus:
     backwards: float = 0.3  # of the questions with one or two hops: the answer is given, the question is to be found
     neighbours: float = 0.5  # share of the documents that come with those that a search finds beside them
     noise: int = 5  # most documents that have nothing to do with the questions
-    unanswerable: float = 0.25
+    unanswerable: float = 0.25  # of the questions that may take several hops: flawed, or a document is missing
+    unsaid: float = 0.12  # of the single facts that are asked for: something that the document does not say
     habits: Habits = field(default_factory=Habits)
 
 
@@ -105,7 +106,7 @@ class Teacher:
         asked = rng.sample(facts, min(len(facts), count))
         return [
             library.unsaid(fact.doc, rng)
-            if rng.random() < self._syllabus.unanswerable / 2
+            if rng.random() < self._syllabus.unsaid
             else Puzzle(library.ask((fact,), rng), (fact,), fact.objects[0])
             for fact in asked
         ]

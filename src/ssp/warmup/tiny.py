@@ -41,14 +41,17 @@ _FIRST = Syllabus(
     proposing=0.15,
     asking=0.1,
     hops=(0.25, 0.4, 0.25, 0.1),
-    questions=6,
+    questions=7,
     chains=2,
     backwards=0.4,
     neighbours=0.1,
     noise=2,
     unanswerable=0.06,
+    unsaid=0.06,
 )
-_SECOND = replace(_FIRST, reading=0.53, solving=0.17, proposing=0.23, asking=0.07, neighbours=0.35, unanswerable=0.14)
+_SECOND = replace(
+    _FIRST, reading=0.53, solving=0.17, proposing=0.23, asking=0.07, neighbours=0.35, unanswerable=0.18, unsaid=0.15
+)
 _THIRD = replace(
     _FIRST,
     chains=3,
@@ -58,7 +61,8 @@ _THIRD = replace(
     asking=0.05,
     neighbours=0.6,
     noise=3,
-    unanswerable=0.22,
+    unanswerable=0.3,
+    unsaid=0.22,
 )
 STAGES = ((0.35, _FIRST), (0.6, _SECOND), (1.0, _THIRD))  # ever more similar names to tell apart, and ever more play
 _MADE_BY = (
