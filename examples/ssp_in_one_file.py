@@ -34,11 +34,11 @@ from ssp.search.index import open_index
 from ssp.text import exact_match, leaks, word_count
 from ssp.types import Doc, Role, Seed
 
-STEPS, SEEDS, HOPS = 5, 32, (0.35, 0.4, 0.25)  # seeds per step, and shares of those that ask for 1, 2 and 3 hops
+STEPS, SEEDS, HOPS = 5, 32, (0.4, 0.4, 0.2)  # seeds per step, and shares of those that ask for 1, 2 and 3 hops
 ATTEMPTS, VALID, NOISE_DOCS, LEAST_WORDS, MOST_WORDS = 5, 1.0, 4, 4, 100
 SEARCHES, DOCS, TURN_TOKENS, OBSERVATION_TOKENS, RESPONSE_TOKENS = 4, 3, 96, 320, 1024
 RATE, RISE, CLIP, KL, GRADIENT_CLIP = 3e-4, 5, (1.0 - 0.2, 1.0 + 0.285), 0.03, 1.0
-BALANCE, PROPOSER_WEIGHT, PROPOSER_HEAT, SOLVER_HEAT = 5.0, 3.0, 0.6, 0.8  # heat: temperature of sampling
+BALANCE, PROPOSER_WEIGHT, PROPOSER_HEAT, SOLVER_HEAT = 5.0, 3.0, 0.5, 0.8  # heat: temperature of sampling
 TAGS, PROMPTS = PROTOCOLS["search-r1"], prompt_set("brief")
 
 

@@ -1,5 +1,6 @@
 """Write docs/reference from the code. `make docs` runs it; a test fails where the pages are not up to date."""
 
+import json
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -26,8 +27,11 @@ def config_page() -> str:
 
 def _allowed(field: Any) -> str:
     """The choices or bounds of a setting, or its type."""
-    if get_origin(field.annotation) is Literal:
-        return ", ".join(f"`{choice}`" for choice in get_args(field.annotation))
+    kind = next((one for one in get_args(field.annotation) if get_origin(one) is tuple), field.annotation)
+    if get_origin(kind) is tuple:
+        return f"list of {_kind(get_args(kind)[0])}"
+    if get_origin(kind) is Literal or kind is bool:
+        return _kind(kind)
     signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
     bounds = [
         f"{sign} {getattr(rule, name):,}"
@@ -38,7 +42,15 @@ def _allowed(field: Any) -> str:
     return ", ".join(bounds) or "text"
 
 
+def _kind(kind: Any) -> str:
+    choices = ("true", "false") if kind is bool else get_args(kind)
+    return ", ".join(f"`{choice}`" for choice in choices) or {float: "numbers"}.get(kind, "text")
+
+
 def _default(field: Any) -> str:
+    """As TOML has it, but text without quotes."""
+    if isinstance(field.default, bool | tuple):
+        return json.dumps(field.default)
     return "none" if field.default is None else str(field.default)
 
 

@@ -171,11 +171,12 @@ def test_frozen_parts_stay_as_they_are(tmp_path: Path) -> None:
     assert "model.layers.0.mlp.up_proj.weight" in moved
     assert not {name for name in moved if "embed_tokens" in name or "lm_head" in name}
     learner.save(tmp_path)
-    again = TorchLearner(copy.deepcopy(model), config, steps=4)
+    twin = copy.deepcopy(model)
+    again = TorchLearner(twin, config, steps=4)
     again.load(tmp_path)
     learner.update(samples_of(model, seed=2), 1)
-    again.update(samples_of(again.model, seed=2), 1)
-    for name, weights in again.model.state_dict().items():
+    again.update(samples_of(twin, seed=2), 1)
+    for name, weights in twin.state_dict().items():
         assert torch.equal(weights, model.state_dict()[name]), name
 
 
