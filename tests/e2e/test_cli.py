@@ -83,6 +83,40 @@ def test_ask_and_play(ssp: Run, tmp_path: Path) -> None:
     assert ssp("ask", model, "Who?").stderr.startswith("ssp: a model needs something to search: --index DIR")
 
 
+def test_eval_and_compare(ssp: Run, tmp_path: Path) -> None:
+    good(ssp("train", *QUICK, "--out", "run"))
+    scored = json.loads(good(ssp("eval", "run", "--on", "world-1,world-2", "--limit", 4, "--json")))
+    assert set(scored["sets"]) == {"world-1", "world-2"}
+    assert scored["sets"]["world-1"]["n"] == 4
+    low, high = scored["sets"]["world-1"]["ci95"]
+    assert low <= scored["sets"]["world-1"]["accuracy"] <= high
+    assert scored["macro"]["sets"] == 2
+    assert (tmp_path / scored["folder"] / "world-1.jsonl").exists()
+    questions = (tmp_path / "run" / "world" / "questions.jsonl").read_text().splitlines()[:3]
+    (tmp_path / "mine.jsonl").write_text("\n".join(questions))
+    for name in ("a", "b"):
+        asked = ("eval", "run", "--on", "mine.jsonl", "--samples", 2, "--out", name)
+        assert "pass@2" in good(ssp(*asked))
+    told = good(ssp("eval", "--compare", "a", "b"))
+    assert "no difference is shown" in told
+    [pair] = json.loads(good(ssp("eval", "--compare", "a", "b", "--json")))["sets"]["mine"]["pairs"]
+    assert (pair["n"], pair["difference"]) == (3, 0.0)
+    model = "run/checkpoints/step-000000/model"
+    corpus = ("--corpus", "run/world/corpus.jsonl", "--set", "agent.prompts=brief")
+    assert json.loads(good(ssp("eval", model, "--on", "mine.jsonl", *corpus, "--json")))["sets"]["mine"]["n"] == 3
+    for wrong, complaint in (
+        (("run", "--on", "hotpotqa", "--data", "nowhere"), "HotpotQA is not in nowhere: put hotpotqa.jsonl"),
+        (("run", "--on", "world-9"), "no set world-9; this run's world has world-1"),
+        ((model, "--on", "world"), "belong to a run"),
+        ((model, "--on", "mine.jsonl", "--corpus", "absent"), "no index and no corpus at absent"),
+        (("run", "--on", "mine.jsonl", "--samples", 3, "--out", "a"), "other settings (samples"),
+    ):
+        refused = ssp("eval", *wrong)
+        assert refused.returncode == 2, wrong
+        [line] = refused.stderr.splitlines()
+        assert complaint in line
+
+
 def test_a_terminal_without_unicode_gets_an_answer(ssp: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "c.jsonl").write_text('{"id": "1", "title": "北京", "text": "首都"}\n')
     good(ssp("index", "c.jsonl", "--out", "idx"))
@@ -108,12 +142,17 @@ def test_dry_run_prints_the_configuration_and_writes_nothing(ssp: Run, tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["", "train", "ask", "play", "world", "index", "search", "serve"])
+@pytest.mark.parametrize("name", ["", "train", "eval", "ask", "play", "world", "index", "search", "serve"])
 def test_help(ssp: Run, name: str) -> None:
     assert "Usage: ssp" in good(ssp(*([name] if name else []), "--help"))
 
 
 MISTAKES = [
+    (["eval"], "say what to evaluate"),
+    (["eval", "absent"], "belong to a run"),
+    (["eval", "absent", "--samples", "0"], "at least 1"),
+    (["eval", "--compare", "absent", "absent"], "holds no evaluation"),
+    (["eval", "run", "--compare", "a", "b"], "no run besides"),
     (["wrld"], 'Did you mean "world"'),
     (["world"], "--out"),
     (["world", "--out", "w", "--articles", "many"], "articles"),

@@ -88,7 +88,7 @@ def game(reader: str, solver: Callable[[], str], proposer: str = f"<question>{QU
     agent = SearchAgent(
         ScriptedEngine(codec, reply), codec, searcher, PROTOCOLS["search-r1"], prompt_set("en"), Budget()
     )
-    config = load_config(overrides=["game.attempts=4", "reward.shape=one_minus_acc"])
+    config = load_config(overrides=["game.attempts=4", "reward.shape=one_minus_acc", "reward.valid=0.0"])
     [episode] = asyncio.run(
         Game(agent, Verifier(agent, config.verify), config).play([SEED], 0, 3, [Seed("s2", "Elwick")])
     )
@@ -278,7 +278,7 @@ def test_gates_that_take_a_reader(setting: str, knows: Callable[[str], bool], ou
         0,
         "Where was the mayor of Oakmere born?",
     )
-    config = load_config(overrides=["verify.deep=false", setting]).verify
+    config = load_config(overrides=["verify.deep=false", "verify.unique=0", setting]).verify
     _, verdict = asyncio.run(Verifier(reader, config).verify(tried, Seed("s1", "Dunford", hops=2), [OTHER], 0))
     assert verdict.checks[-1].gate == setting.partition("=")[0].removeprefix("verify.").replace("_", "-")
     assert verdict.outcome is outcome, verdict

@@ -18,6 +18,7 @@ from ssp.threads import wait_calmly
 
 COMMANDS = {
     "train": "Train a search agent by self-play; gives a run directory.",
+    "eval": "Score an agent on sets of questions, with intervals; compare two evaluations.",
     "ask": "Answer a question, and show the searches and the passages used.",
     "play": "Play one linked game: proposal, verdict, attempts, rewards.",
     "world": "Write a generated world: corpus, seeds, held-out questions, facts.",
@@ -25,6 +26,7 @@ COMMANDS = {
     "search": "Search an index.",
     "serve": "Serve an index over HTTP (the /retrieve protocol).",
 }
+MODULES = {"eval": "evaluate"}  # where a command's own name is taken
 
 app = App(
     name="ssp",
@@ -33,7 +35,7 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 for _name, _help in COMMANDS.items():
-    app.command(f"ssp.cli.{_name}:{_name}", name=_name, help=_help)
+    app.command(f"ssp.cli.{MODULES.get(_name, _name)}:{MODULES.get(_name, _name)}", name=_name, help=_help)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,239 @@
+"""`ssp eval`."""
+
+import asyncio
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import orjson
+from cyclopts import Parameter
+
+from ssp.cli.output import note, progress, say, say_json
+from ssp.config import load_config
+from ssp.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from ssp.evaluate.compare import SetComparison
+    from ssp.evaluate.questions import Question
+    from ssp.runs.players import Player
+
+_DATA = Path("~/.local/share/ssp/data")
+
+
+def evaluate(
+    target: str | None = None,
+    *,
+    on: str = "world",
+    corpus: Path | None = None,
+    search: str | None = None,
+    data: Path = _DATA,
+    limit: int | None = None,
+    samples: int = 1,
+    temperature: float | None = None,
+    seed: int = 0,
+    set: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
+    out: Path | None = None,
+    compare: tuple[str, str] | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Answer sets of questions and score the answers, with intervals; or compare two evaluations.
+
+    Parameters
+    ----------
+    target
+        Run directory, or a model (Hugging Face directory or hub name).
+    on
+        Sets, separated by commas: world (world-1 … world-4), nq, triviaqa, popqa, hotpotqa, 2wiki, musique, bamboogle,
+        simpleqa, frames, squad, or files of questions.
+    corpus
+        What is searched: an index, or a corpus to be indexed first; by default the run's own.
+    search
+        Address of a search service to use instead.
+    data
+        Folder with the files of the named sets.
+    limit
+        At most so many questions a set; the same ones everywhere.
+    samples
+        Answers to each question: more than one gives avg@K and pass@K.
+    temperature
+        Of sampling; by default 0 for one answer and 1 for several.
+    seed
+        Decides what is sampled.
+    set
+        One setting for a model that comes without a run, such as --set agent.prompts=zh; may be repeated.
+    out
+        Folder for answers and scores; a stopped evaluation goes on. By default inside the run, or under evals/.
+    compare
+        Two evaluation folders, A and B (or several of each, separated by commas: runs with different seeds).
+    json
+        Print the result as JSON.
+    """
+    if compare is not None:
+        if target is not None:
+            raise ConfigError("--compare takes two folders of evaluations, and no run besides")
+        _compare(*compare, as_json=json)
+        return
+    if target is None:
+        raise ConfigError("say what to evaluate: ssp eval RUN --on SET, or compare: ssp eval --compare A B")
+    if samples < 1 or (limit is not None and limit < 1) or seed < 0:
+        raise ConfigError("--samples and --limit must be at least 1, and --seed not negative")
+    heat = temperature if temperature is not None else float(samples > 1)
+    if not 0.0 <= heat < 100.0:
+        raise ConfigError("--temperature must be between 0 and 100")
+    result = asyncio.run(_evaluate(target, on, corpus, search, data, limit, samples, heat, seed, set, out))
+    say_json(result) if json else _show(result)
+
+
+async def _evaluate(
+    target: str,
+    on: str,
+    corpus: Path | None,
+    search: str | None,
+    data: Path,
+    limit: int | None,
+    samples: int,
+    temperature: float,
+    seed: int,
+    overrides: tuple[str, ...],
+    out: Path | None,
+) -> dict[str, Any]:
+    from ssp.evaluate.runner import RESULT, Sampling, evaluate_set, macro, open_folder, score
+    from ssp.evaluate.sets import fingerprint
+    from ssp.runs.players import open_player
+
+    config = load_config(overrides=overrides)
+    questions = dict(_questions(target, on, data.expanduser(), limit))
+    index = _index(corpus) if corpus else None
+    player = open_player(target, config, index=index, url=search)
+    settings = {
+        "model": str(player.model),
+        "searches": str(index or search or "the run's own index"),
+        "samples": samples,
+        "temperature": temperature,
+        "seed": seed,
+        "agent": player.config.agent.model_dump(mode="json"),
+        "k": player.config.search.k,
+        "questions": {name: fingerprint(some) for name, some in questions.items()},
+    }
+    folder = out or _default_folder(target, player, settings)
+    open_folder(folder, settings)
+    try:
+        with progress(sum(map(len, questions.values()))) as advance:
+            records = {
+                name: await evaluate_set(
+                    player.agent, some, folder / f"{name}.jsonl", Sampling(samples, temperature, seed), advance
+                )
+                for name, some in questions.items()
+            }
+    finally:
+        await player.agent.searcher.close()
+        await player.agent.engine.close()
+    sets = {name: score(some, len(questions[name])) for name, some in records.items()}
+    ids = {name: [one.id for one in some] for name, some in questions.items()} if limit else {}
+    result = {"sets": sets, "macro": macro(records), "model": str(player.model), "folder": str(folder)}
+    (folder / RESULT).write_bytes(orjson.dumps({**result, "ids": ids}, option=orjson.OPT_INDENT_2) + b"\n")
+    for name, one in sets.items():
+        if one.get("unanswered"):
+            note(
+                f"{name}: {one['unanswered']} questions were not answered since search failed; run this again to go on"
+            )
+    return result
+
+
+def _questions(target: str, on: str, data: Path, limit: int | None) -> "Iterator[tuple[str, Sequence[Question]]]":
+    """The questions of each set that was asked for."""
+    from ssp.evaluate.sets import find_set, pinned, read_set
+    from ssp.runs.training import held_out
+
+    world = held_out(Path(target).expanduser())
+    for name in dict.fromkeys(part.strip() for part in on.split(",") if part.strip()):
+        if name == "world" or name.startswith("world-"):
+            if not world:
+                raise ConfigError(f"{name}: questions about a generated world belong to a run, and {target} is none")
+            chosen = world if name == "world" else {name: world[name]} if name in world else {}
+            if not chosen:
+                raise ConfigError(f"no set {name}; this run's world has {', '.join(world)}")
+            for one, questions in chosen.items():
+                yield one, questions[:limit]
+        else:
+            file = find_set(name, data)
+            yield file.name.split(".")[0] if name == str(file) else name, pinned(read_set(file), limit)
+
+
+def _index(corpus: Path) -> Path:
+    """An index as it is; a corpus is indexed once, in the user's cache."""
+    from ssp.search.corpus import read_corpus
+    from ssp.search.index import build_index
+    from ssp.search.manifest import NAME
+
+    corpus = corpus.expanduser()
+    if (corpus / NAME).exists():
+        return corpus
+    if not corpus.exists():
+        raise DataError(f"there is no index and no corpus at {corpus}")
+    stamp = f"{corpus.resolve()}\0{corpus.stat().st_mtime_ns}\0{corpus.stat().st_size}"
+    index = Path("~/.cache/ssp/index").expanduser() / hashlib.sha256(stamp.encode()).hexdigest()[:16]
+    if not index.exists():
+        with progress() as advance:
+            build_index(read_corpus([corpus]), index, progress=advance)
+    return index
+
+
+def _default_folder(target: str, player: "Player", settings: dict[str, Any]) -> Path:
+    """The same for the same question put again, so that it goes on."""
+    from ssp.runs.players import is_run
+
+    name = hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS)).hexdigest()[:8]
+    path = Path(target).expanduser()
+    return path / "evals" / name if is_run(path) else Path("evals") / f"{path.name}-{name}"
+
+
+def _show(result: dict[str, Any]) -> None:
+    say(f"{'set':<12} {'n':>5} {'right':>7} {'95 % interval':>17} {'F1':>7} {'searches':>9}")
+    for name, one in result["sets"].items():
+        if one["n"]:
+            low, high = one["ci95"]
+            interval = f"{low:.1%} to {high:.1%}"
+            say(f"{name:<12} {one['n']:>5} {one['em']:>7.1%} {interval:>17} {one['f1']:>7.1%} {one['searches']:>9.2f}")
+            for key in (key for key in one if key.startswith("pass@")):
+                say(f"{'':<12} {key}: {one[key]:.1%}")
+    if result["macro"]:
+        low, high = result["macro"]["ci95"]
+        say(f"{'mean of sets':<18} {result['macro']['accuracy']:>7.1%} {f'{low:.1%} to {high:.1%}':>17}")
+    say(f"answers and scores: {result['folder']}")
+
+
+def _compare(a: str, b: str, *, as_json: bool) -> None:
+    from ssp.evaluate.compare import compare_folders
+
+    left, right = ([Path(part).expanduser() for part in side.split(",")] for side in (a, b))
+    found = compare_folders(left, right)
+    if as_json:
+        say_json({"sets": {one.name: _as_json(one) for one in found}})
+        return
+    for one in found:
+        for pair in one.pairs:
+            say(f"{one.name}: A {pair.mean_a:.1%}, B {pair.mean_b:.1%} of {pair.n} questions; {pair.in_words}")
+            say(f"  only A right: {pair.only_a}, only B right: {pair.only_b}; McNemar's p = {pair.p:.2g}")
+        if one.over_seeds:
+            low, high = one.over_seeds
+            say(f"  over {len(one.pairs)} pairs {one.difference:+.1%}, 95 % interval {low:+.1%} to {high:+.1%}")
+
+
+def _as_json(one: "SetComparison") -> dict[str, Any]:
+    pairs = [
+        {
+            "n": pair.n,
+            "a": pair.mean_a,
+            "b": pair.mean_b,
+            "difference": pair.difference,
+            "ci95": pair.interval,
+            "only_a": pair.only_a,
+            "only_b": pair.only_b,
+            "p": pair.p,
+            "in_words": pair.in_words,
+        }
+        for pair in one.pairs
+    ]
+    return {"pairs": pairs, "difference": one.difference, "ci95_over_pairs": one.over_seeds}
