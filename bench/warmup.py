@@ -34,7 +34,7 @@ NOISE = 4
 
 def measure(run: Path, count: int) -> dict[str, Any]:
     """Rates by hops, each over `count` questions or seeds."""
-    player = open_player(str(run), load_config())
+    player = open_player(str(run))
     agent = player.agent
     questions = read_questions(run / "world" / "questions.jsonl")
     rows = [json.loads(line) for line in (run / "world" / "questions.jsonl").read_bytes().splitlines()]

@@ -28,7 +28,7 @@ DEFAULT_PRESET = "tiny"
 class Section(BaseModel):
     """A branch of the tree."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class WorldConfig(Section):
@@ -142,7 +142,7 @@ class VerifyConfig(Section):
     closed_book: bool = Field(False, description="Refuse questions that are answered without documents.")
     unique: int = Field(0, ge=0, description="Further independent readings that must all agree.")
     unique_temperature: float = Field(1.0, ge=0.0, description="At which they are sampled; at 0 they differ in order.")
-    necessary: bool = Field(False, description="Refuse questions that are answered without one of the documents.")
+    necessary: bool = Field(False, description="Refuse questions that are answered whichever document is left out.")
 
 
 class RewardConfig(Section):
@@ -295,6 +295,12 @@ def load_config(file: Path | None = None, *, preset: str | None = None, override
 
 def _check_whole(config: Config) -> None:
     """What no single setting can know."""
+    shares = config.game.hops
+    if shares is not None and (min(shares) < 0.0 or sum(shares) <= 0.0):
+        raise ConfigError("game.hops takes shares, such as [0.5, 0.3, 0.2]: none below 0, and not all 0")
+    asked = max((hops for hops, share in enumerate(shares or (), 1) if share > 0.0), default=0)
+    if config.corpus == "world" and asked > config.world.hops:
+        raise ConfigError(f"game.hops asks for {asked} hops, world.hops has {config.world.hops}: change one of them")
     if config.game.proposer == "start" and config.game.roles != "solver":
         raise ConfigError("game.proposer=start: a frozen proposer can't learn; set game.roles=solver")
     if (config.search.kind == "http") != (config.search.url is not None):

@@ -10,9 +10,9 @@ from ssp.errors import ConfigError
 
 def test_later_sources_win(tmp_path: Path) -> None:
     file = tmp_path / "run.toml"
-    file.write_text("seed = 5\n[world]\narticles = 300\nhops = 2\n")
+    file.write_text("seed = 5\n[world]\narticles = 300\nhops = 3\n")
     config = load_config(file, overrides=["world.articles=400"])
-    assert (config.seed, config.world.articles, config.world.hops) == (5, 400, 2)
+    assert (config.seed, config.world.articles, config.world.hops) == (5, 400, 3)
 
 
 @pytest.mark.parametrize("name", preset_names())

@@ -11,7 +11,7 @@ from ssp.config import HealthConfig, load_config
 from ssp.errors import SickRun
 from ssp.runs.directory import METRICS, RunDirectory
 from ssp.runs.health import RULES, Alarm, check, due
-from ssp.runs.loop import Loop
+from ssp.runs.loop import Loop, stop_if_told
 
 HEALTHY = {
     "valid": 0.5,
@@ -110,8 +110,8 @@ class _Scene:
     async def publish(self, engine: object) -> None:
         self.done.append("published" if engine is self else "published elsewhere")
 
-    def mind(self) -> None:
-        asyncio.run(self.loop._mind_health(14))
+    def mind(self) -> list[Alarm]:
+        return asyncio.run(self.loop._mind_health(14))
 
 
 def test_an_alarm_can_warn_only(tmp_path: Path) -> None:
@@ -122,9 +122,10 @@ def test_an_alarm_can_warn_only(tmp_path: Path) -> None:
 
 def test_an_alarm_can_stop_a_run(tmp_path: Path) -> None:
     scene = _Scene(tmp_path, "stop")
-    with pytest.raises(SickRun, match="stopped at step 14: duplicates: only 65% of the valid questions differ; draw"):
-        scene.mind()
+    alarms = scene.mind()
     assert scene.done == [(14, "duplicates")]
+    with pytest.raises(SickRun, match="stopped after step 15, which is saved: duplicates: only 65% of the valid"):
+        stop_if_told(alarms, 15)
 
 
 def test_an_alarm_can_take_the_weights_back_to_before_the_sickness(tmp_path: Path) -> None:

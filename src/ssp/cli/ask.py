@@ -7,9 +7,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ssp.cli.output import say_json
-from ssp.config import load_config
-from ssp.errors import ConfigError
-from ssp.types import Trajectory
+from ssp.errors import ConfigError, SearchError
+from ssp.types import Status, Trajectory
 
 
 def ask(
@@ -38,7 +37,7 @@ def ask(
     set
         One setting for a model that comes without a run, such as --set agent.prompts=zh; may be repeated.
     temperature
-        0 takes the likeliest token each time; 1 samples as in training.
+        0 takes the likeliest token each time; above, tokens are sampled, as in training.
     seed
         Decides what is sampled.
     json
@@ -49,6 +48,8 @@ def ask(
     if not 0.0 <= temperature < 100.0 or seed < 0:
         raise ConfigError("--temperature must be between 0 and 100, and --seed not negative")
     trajectory = asyncio.run(_answer(target, question, index, search, set, temperature, seed))
+    if trajectory.status is Status.SEARCH_FAILED:
+        raise SearchError(f"search failed: {trajectory.searches[-1].error}")
     if json:
         say_json(
             {
@@ -81,7 +82,7 @@ async def _answer(
     from ssp.runs.players import open_player
     from ssp.types import Role
 
-    player = open_player(target, load_config(overrides=overrides), index=index, url=search)
+    player = open_player(target, overrides, index=index, url=search)
     task = Task("ask", Role.SOLVER, {"question": question}, seed, temperature)
     try:
         return await player.agent.run(task)

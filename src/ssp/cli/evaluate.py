@@ -10,7 +10,6 @@ import orjson
 from cyclopts import Parameter
 
 from ssp.cli.output import note, progress, say, say_json
-from ssp.config import load_config
 from ssp.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -102,10 +101,9 @@ async def _evaluate(
     from ssp.evaluate.sets import fingerprint
     from ssp.runs.players import open_player
 
-    config = load_config(overrides=overrides)
     questions = dict(_questions(target, on, data.expanduser(), limit))
     index = _index(corpus) if corpus else None
-    player = open_player(target, config, index=index, url=search)
+    player = open_player(target, overrides, index=index, url=search)
     settings = {
         "model": str(player.model),
         "searches": str(index or search or "the run's own index"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ssp.cli.output import say
-from ssp.config import Config, load_config
+from ssp.config import Config
 from ssp.errors import ConfigError
 from ssp.types import Episode, Seed
 
@@ -50,8 +50,8 @@ def play(
     json
         Print the episode as JSON.
     """
-    if attempts < 1 or seed < 0 or (hops is not None and hops < 1):
-        raise ConfigError("--attempts and --hops must be at least 1, and --seed not negative")
+    if not 1 <= attempts <= 64 or seed < 0 or (hops is not None and hops < 1):
+        raise ConfigError("--attempts must be from 1 to 64, --hops at least 1, and --seed not negative")
     if answer is not None and not answer.strip():
         raise ConfigError("the answer is empty")
     episode = asyncio.run(_play(target, answer, hops, attempts, seed, index, search, set))
@@ -79,10 +79,13 @@ async def _play(
     from ssp.game.verify import Verifier
     from ssp.runs.players import open_player
 
-    player = open_player(target, load_config(overrides=overrides), index=index, url=search)
+    player = open_player(target, overrides, index=index, url=search)
     chosen, others = _draw(player, answer, hops, seed)
     try:
-        game = Game(player.agent, Verifier(player.agent, player.config.verify), _with(player.config, attempts))
+        config = _with(player.config, attempts)
+        reader = player.start if config.verify.reader == "start" else player.agent
+        proposer = player.start if config.game.proposer == "start" else player.agent
+        game = Game(player.agent, Verifier(reader, config.verify), config, proposer)
         [episode] = await game.play([chosen], 0, seed, others)
         return episode
     finally:
@@ -105,5 +108,6 @@ def _draw(player: "Player", answer: str | None, hops: int | None, seed: int) -> 
         return Seed("given", answer, hops=hops or 1), known[:4]
     fitting = [one for one in known if hops is None or one.hops == hops]
     if not fitting:
-        raise ConfigError("there is no seed to draw; say what the answer should be: --answer TEXT")
+        there = f" of {hops} hops, only of {sorted({one.hops for one in known})}" if known else ""
+        raise ConfigError(f"there is no seed{there} to draw; say what the answer should be: --answer TEXT")
     return fitting[0], [one for one in known if one.id != fitting[0].id][:4]

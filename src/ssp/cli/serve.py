@@ -42,6 +42,8 @@ def serve(
     token_env
         Name of the environment variable that holds a bearer token; requests must then carry it.
     """
+    if not host.strip():
+        raise ConfigError("--host is empty; say 0.0.0.0 to serve all networks")
     if threads < 1:
         raise ConfigError(f"--threads must be at least 1, got {threads}")
     if not 1 <= topk <= MAX_TOP_K:

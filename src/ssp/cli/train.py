@@ -45,7 +45,7 @@ def train(
         Print the result as JSON.
     """
     if resume:
-        if config or preset or init or any(not one.startswith("steps=") for one in set):
+        if dry_run or config or preset or init or any(not one.startswith("steps=") for one in set):
             raise ConfigError("--resume goes on with a run as it was configured; only --set steps=N can be changed")
         run = out or newest_run(Path("runs"))
         _train(run, json, steps=_steps(set))
@@ -108,7 +108,8 @@ def _train(run: Path, json: bool, steps: int | None = None) -> None:
         with follow(run) as watcher:
             asyncio.run(play(run, watcher, steps, note))
     except KeyboardInterrupt:
-        note(f"stopped; every finished step is saved. Go on with: ssp train --resume --out {run}")
+        more = f" --set steps={steps}" if steps is not None else ""
+        note(f"stopped; what the newest checkpoint has is saved. Go on with: ssp train --resume --out {run}{more}")
         raise
     result = {**summary(run), "seconds": round(time.monotonic() - started, 3)}
     if result["steps"]:

@@ -86,7 +86,7 @@ def paged_attention(
     if plan is None or unsupported:
         raise EngineError(
             f"the local engine can't run this kind of model ({', '.join(unsupported) or 'its layers drop arguments'}); "
-            "use engine.kind=vllm"
+            "use another model"
         )
     scale = scaling if scaling is not None else query.shape[-1] ** -0.5
     layer = module.layer_idx

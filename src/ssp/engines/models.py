@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.utils.logging import disable_progress_bar
 
@@ -15,6 +16,8 @@ def load_model(path: str | Path, *, dtype: torch.dtype = torch.float32) -> tuple
     disable_progress_bar()  # bars for files that load in a blink
     try:
         model = AutoModelForCausalLM.from_pretrained(str(path), dtype=dtype)
+    except SafetensorError as error:
+        raise DataError(f"the model at {path} is damaged: {str(error).splitlines()[0]}") from None
     except (OSError, ValueError) as error:
         raise DataError(f"no model at {path}: {str(error).splitlines()[0]}") from None
     return model, HfCodec.load(path)

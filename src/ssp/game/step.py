@@ -46,7 +46,7 @@ class Game:
         wanted = len(fresh)
         rounds = self.config.pool.resample_rounds if self.config.pool.fill == "resample" else 1
         for number in range(1, rounds):
-            if more := redraw(wanted - _valid(fresh), number):
+            if more := redraw(-(-(wanted - _valid(fresh)) // self.config.game.proposals), number):
                 fresh += await self.play(more, step, key)
         problems = draw(pool, wanted - _valid(fresh), step, self.config.pool, key)
         return [*fresh, *await asyncio.gather(*(self._replay(problem, step, key) for problem in problems))]

@@ -64,7 +64,14 @@ class RunDirectory:
         if path.exists():
             for line in path.read_bytes().splitlines(keepends=True):
                 if line.endswith(b"\n"):
-                    yield orjson.loads(line)
+                    yield self._parsed(line, log)
+
+    def _parsed(self, line: bytes, log: str) -> dict[str, Any]:
+        try:
+            record: dict[str, Any] = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise DataError(f"{self.path / log} is damaged ({error}); restore it from a copy") from None
+        return record
 
     @contextmanager
     def new_checkpoint(self, state: RunState) -> Iterator[Path]:

@@ -41,6 +41,7 @@ def prepare(config: Config, run: Path, progress: Progress) -> Ground:
     """Write the run directory with its configuration, corpus, index and model: whole, or not at all."""
     if config.search.kind == "http":
         raise ConfigError("search.kind=http: this version only prepares embedded indexes (bm25, dense, hybrid)")
+    _refuse_what_is_missing(config)
     require_installed(config.monitors)
     with new_directory(run, "run") as scratch:
         (scratch / "config.json").write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
@@ -57,13 +58,17 @@ def prepare(config: Config, run: Path, progress: Progress) -> Ground:
             encoder=EncoderEntry(model=config.search.encoder, dimensions=0),
             progress=progress,
         )
-        if config.corpus != "world" and config.steps > 0:
-            raise ConfigError(
-                "self-play on one's own documents needs seeds, which this version can't mine: set steps=0"
-            )
         shutil.copytree(_starting_model(config, scratch / "index", progress), scratch / FIRST_CHECKPOINT / "model")
     world = run / "world" if config.corpus == "world" else None
     return Ground(run, run / "index", world, manifest.documents)
+
+
+def _refuse_what_is_missing(config: Config) -> None:
+    """What can be configured but not yet be done is told before any work."""
+    if config.engine.kind != "local":
+        raise ConfigError(f"engine.kind={config.engine.kind}: only the local engine plays in this version")
+    if config.corpus != "world" and config.steps > 0:
+        raise ConfigError("self-play on one's own documents needs seeds, which this version can't mine: set steps=0")
 
 
 def _starting_model(config: Config, index: Path, progress: Progress) -> Path:

@@ -19,7 +19,7 @@ from ssp.game.step import Game
 from ssp.learning.torch_learner import TorchLearner
 from ssp.rng import derive
 from ssp.runs.directory import EVALS, METRICS, RunDirectory
-from ssp.runs.health import due
+from ssp.runs.health import Alarm, due
 from ssp.runs.seeds import SeedBag
 from ssp.runs.watchers import Scores, Watcher
 from ssp.types import Episode, RunState
@@ -78,9 +78,11 @@ class Loop:
         }
         self.run.record_metrics(metrics)
         self.watcher.step(metrics)
-        await self._mind_health(state.step)
+        alarms = await self._mind_health(state.step)
+        after = replace(after, policy_version=self.learner.version)
         await self._evaluate_if_due(after.step)
-        self._checkpoint_if_due(replace(after, policy_version=self.learner.version))
+        self._checkpoint_if_due(after, now=any(alarm.action == "stop" for alarm in alarms))
+        stop_if_told(alarms, after.step)
         return after
 
     def _after(self, state: RunState, episodes: Sequence[Episode], baselines: Mapping[str, float]) -> RunState:
@@ -99,15 +101,15 @@ class Loop:
             baselines=baselines,
         )
 
-    async def _mind_health(self, step: int) -> None:
-        """Warn, stop, or take the weights back to before the run fell sick (steps go on, so the games are others)."""
-        for alarm in due(list(self.run.lines(METRICS)), self.config.health):
+    async def _mind_health(self, step: int) -> list[Alarm]:
+        """Warn, or take the weights back to before the run fell sick (steps go on, so the games are others)."""
+        alarms = due(list(self.run.lines(METRICS)), self.config.health)
+        for alarm in alarms:
             self.watcher.alarm(step, alarm)
-            if alarm.action == "stop":
-                raise SickRun(f"stopped at step {step}: {alarm}")
             if alarm.action == "roll-back":
                 self.learner.roll_back(self.run.healthy_checkpoint(self.config.health.window))
                 await self.learner.publish(self.game.agent.engine)
+        return alarms
 
     async def _evaluate_if_due(self, step: int) -> None:
         if step == self.config.steps:
@@ -129,8 +131,8 @@ class Loop:
         self.run.append(EVALS, [orjson.dumps(record)])
         self.watcher.evaluated(step, scores)
 
-    def _checkpoint_if_due(self, state: RunState) -> None:
-        if state.step % self.config.checkpoint.every and state.step != self.config.steps:
+    def _checkpoint_if_due(self, state: RunState, *, now: bool) -> None:
+        if state.step % self.config.checkpoint.every and state.step != self.config.steps and not now:
             return
         with self.run.new_checkpoint(state) as folder:
             codec = self.game.agent.codec
@@ -138,3 +140,10 @@ class Loop:
             save_model(self.learner.model, codec, folder / "model")
             self.learner.save(folder)
         self.run.prune(max(self.config.checkpoint.keep, self.config.health.checkpoints_needed))
+
+
+def stop_if_told(alarms: Sequence[Alarm], step: int) -> None:
+    """The last thing in a step: it is saved by now."""
+    for alarm in alarms:
+        if alarm.action == "stop":
+            raise SickRun(f"stopped after step {step}, which is saved: {alarm}")

@@ -1,5 +1,7 @@
 """Opening what a person names, a run or a model, as an agent that can play."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,12 +11,14 @@ from pydantic import ValidationError
 from ssp.agents.agent import Budget, SearchAgent
 from ssp.agents.prompts import prompt_set
 from ssp.agents.protocol import PROTOCOLS
-from ssp.config import Config
+from ssp.config import Config, load_config
 from ssp.errors import ConfigError, DataError
 from ssp.protocols import Searcher
 from ssp.search.http import HttpSearcher
 from ssp.search.index import open_index
 from ssp.types import Seed
+
+_HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +29,37 @@ class Player:
     config: Config
     model: Path | str
     seeds: Path | None
+    first: Path | None = None  # the model that the run began with
+
+    @property
+    def start(self) -> SearchAgent:
+        """The same agent as it was at the start of its run; a model without a run has no other."""
+        return make_agent(self.config, self.first, self.agent.searcher) if self.first else self.agent
 
 
 def is_run(path: Path) -> bool:
     return (path / "checkpoints").is_dir()
 
 
-def open_player(target: str, config: Config, *, index: Path | None = None, url: str | None = None) -> Player:
+def open_player(
+    target: str, overrides: Sequence[str] = (), *, index: Path | None = None, url: str | None = None
+) -> Player:
     """A run directory brings its settings, its index and its newest model; a model needs an index or a service."""
+    config = load_config(overrides=overrides)
     path = Path(target).expanduser()
     if is_run(path):
+        if overrides:
+            raise ConfigError(f"{path} is a run, which brings its own settings; --set is for models without one")
         config = read_run_config(path)
         index = index or (None if url else path / "index")
         seeds = path / "world" / "seeds.jsonl"
         agent = make_agent(config, newest_model(path), _searcher(index, url))
-        return Player(agent, config, newest_model(path), seeds if seeds.exists() else None)
+        first = sorted(path.glob("checkpoints/step-*/model"))[0]
+        return Player(agent, config, newest_model(path), seeds if seeds.exists() else None, first)
     if path.exists() and not (path / "config.json").exists():
         raise DataError(f"{path} is neither a run (no checkpoints/) nor a model (no config.json)")
+    if not path.exists() and not _HUB_NAME.fullmatch(target):
+        raise DataError(f"there is no run and no model at {target}")
     if index is None and url is None:
         raise ConfigError("a model needs something to search: --index DIR, or --search URL")
     return Player(make_agent(config, target, _searcher(index, url)), config, target, None)
@@ -52,8 +70,6 @@ def make_agent(config: Config, model: Path | str, searcher: Searcher) -> SearchA
     from ssp.engines.local import LocalEngine, LocalSettings
     from ssp.engines.models import load_model
 
-    if config.engine.kind != "local":
-        raise ConfigError(f"engine.kind={config.engine.kind}: only the local engine plays in this version")
     weights, codec = load_model(model)
     settings = LocalSettings(cache_gb=config.engine.cache_gb, step_tokens=config.engine.step_tokens)
     engine = LocalEngine(weights, codec, settings)
@@ -72,6 +88,8 @@ def newest_model(run: Path) -> Path:
 def read_run_config(run: Path) -> Config:
     try:
         return Config.model_validate_json((run / "config.json").read_bytes())
+    except FileNotFoundError:
+        raise DataError(f"there is no run at {run} (no config.json)") from None
     except OSError as error:
         raise DataError(f"{run} has no readable config.json: {error.strerror}") from None
     except ValidationError as error:
