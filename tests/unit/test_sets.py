@@ -11,8 +11,6 @@ from ssp.errors import DataError
 from ssp.evaluate.questions import Question
 from ssp.evaluate.sets import SETS, find_set, fingerprint, pinned, read_set
 
-SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-
 AS_PUBLISHED = [  # a file's name, its text, the question in it
     (
         "hotpot_dev_distractor_v1.json",
@@ -111,9 +109,8 @@ def test_a_few_are_the_same_few_everywhere() -> None:
     assert fingerprint(questions) == fingerprint(shuffled) != fingerprint(few)
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the folder with real question sets is not beside the project")
-def test_real_sets_have_the_sizes_that_they_should() -> None:
+def test_real_sets_have_the_sizes_that_they_should(data: Path) -> None:
     sizes = {"hotpotqa": 944, "musique": 999, "2wiki": 1000, "popqa": 700, "squad": 2906, "bamboogle": 125}
     sizes |= {"nq": 3610, "simpleqa": 4326, "frames": 824}
-    assert {name: len(read_set(find_set(name, SHARED))) for name in sizes} == sizes
+    assert {name: len(read_set(find_set(name, data))) for name in sizes} == sizes
     assert set(sizes) == set(SETS) - {"triviaqa"}
