@@ -210,7 +210,7 @@ def noise(game: Game, others: Sequence[Game], key: int) -> Iterator[Doc]:
 # 3. Credit
 def give_credit(games: Sequence[Game]) -> list[Agent]:
     """Advantages; gives those who have one. Solvers are compared with the other attempts at their question (GRPO), then
-    all hop counts are made to weigh alike. Proposers are compared with those who were asked for as many hops (HRPO).
+    all hop counts are made to weigh alike. Proposers get their reward (REINFORCE): the invalid teach nobody anything.
     """
     by_hops: defaultdict[int, list[Game]] = defaultdict(list)
     for game in games:
@@ -219,8 +219,8 @@ def give_credit(games: Sequence[Game]) -> list[Agent]:
             solver.advantage = advantage
     weights = {hops: sum(abs(one.advantage) for game in some for one in game.solvers) for hops, some in by_hops.items()}
     for hops, some in by_hops.items():
-        for game, advantage in zip(some, standardised([game.reward for game in some]), strict=True):
-            game.proposer.advantage = PROPOSER_WEIGHT * advantage
+        for game in some:
+            game.proposer.advantage = PROPOSER_WEIGHT * game.reward
             for solver in game.solvers:
                 solver.advantage *= min(BALANCE, max(weights.values()) / weights[hops]) if weights[hops] else 1.0
     return [agent for game in games for agent in (game.proposer, *game.solvers) if agent.advantage]
