@@ -13,9 +13,9 @@ from ssp.worlds.world import WorldSettings
 from ssp.worlds.write import write_world
 
 GOLDEN = {
-    1: "8d190b4649f8e607becd59fcc00aa04f",
-    2: "f66bcc192ed6d5ea6c38095ea1b09de0",
-    3: "71930efaa6232761b0e795fb15ed629b",
+    1: "a56103011265e96294681a04aac4ff44",
+    2: "9ab69423f61d122b25118b467617fd9e",
+    3: "6a6f70c0d3a7394ca2202dcf5b5a36a2",
 }
 
 

@@ -69,7 +69,7 @@ class World:
     >>> world = World(WorldSettings(articles=200))
     >>> town = world.train.ranges["town"][0]
     >>> [world.name(person) for person in world.objects(town, "mayor")]
-    ['Diti Tugel']
+    ['Game Hugir']
     """
 
     def __init__(self, settings: WorldSettings, facts_seed: int | None = None) -> None:
