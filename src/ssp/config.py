@@ -145,6 +145,20 @@ class VerifyConfig(Section):
     necessary: bool = Field(False, description="Refuse questions that are answered whichever document is left out.")
 
 
+class JudgeConfig(Section):
+    """Who decides whether an answer is right where it is not the same to the letter."""
+
+    kind: Literal["exact", "llm"] = Field("exact", description="Equal after normalisation, or a model besides.")
+    url: str | None = Field(None, description="Address of an OpenAI-compatible API; only with kind llm.")
+    model: str | None = Field(None, description="The model's name there.")
+    key_variable: str | None = Field(None, description="Environment variable that holds the key, if one is needed.")
+    cache: str | None = Field("~/.cache/ssp/judge.sqlite", description="Where verdicts are remembered.")
+    concurrency: int = Field(16, ge=1, description="Most questions to the judge at the same time.")
+    timeout: float = Field(60.0, gt=0.0, description="Seconds to wait for a reply.")
+    attempts: int = Field(5, ge=1, description="Tries before an answer is left unjudged.")
+    tokens: int = Field(512, ge=1, description="Longest reply.")
+
+
 class RewardConfig(Section):
     """What proposers get; solvers get 1 for a right answer and 0 for a wrong one."""
 
@@ -267,6 +281,7 @@ class Config(Section):
     agent: AgentConfig = AgentConfig()
     game: GameConfig = GameConfig()
     verify: VerifyConfig = VerifyConfig()
+    judge: JudgeConfig = JudgeConfig()
     reward: RewardConfig = RewardConfig()
     credit: CreditConfig = CreditConfig()
     pool: PoolConfig = PoolConfig()
@@ -305,6 +320,8 @@ def _check_whole(config: Config) -> None:
         raise ConfigError("game.proposer=start: a frozen proposer can't learn; set game.roles=solver")
     if (config.search.kind == "http") != (config.search.url is not None):
         raise ConfigError("search.kind=http and search.url=ADDRESS go together: set both or neither")
+    if config.judge.kind == "llm" and (config.judge.url is None or config.judge.model is None):
+        raise ConfigError("judge.kind=llm needs judge.url=ADDRESS and judge.model=NAME")
     if config.credit.proposer == "grpo" and config.game.proposals == 1:
         raise ConfigError("credit.proposer=grpo compares the proposals for one seed: set game.proposals to 2 or more")
     if config.credit.solver == "grpo" and config.game.attempts == 1:

@@ -41,6 +41,17 @@ class Monitor(Protocol):
     def close(self) -> None: ...
 
 
+class Judge(Protocol):
+    """Says whether a prediction means the same as an answer, or as one of several that are right.
+
+    Raises JudgeError when it can't tell; never makes a verdict of an outage.
+    """
+
+    async def same(self, question: str, answer: str | Sequence[str], prediction: str) -> bool: ...
+
+    async def close(self) -> None: ...
+
+
 class Codec(Protocol):
     """Text to tokens and back. All tokens of a trajectory come from here or from an engine, never from both."""
 

@@ -14,10 +14,13 @@ from ssp.config import VerifyConfig, load_config
 from ssp.engines.scripted import ByteCodec, ScriptedEngine
 from ssp.errors import EngineError
 from ssp.game.gates import cheap_checks
-from ssp.game.metrics import play_seconds, truth_metrics
+from ssp.game.metrics import play_seconds, step_metrics, truth_metrics
 from ssp.game.samples import make_samples
 from ssp.game.step import Game
 from ssp.game.verify import Verifier
+from ssp.judges.exact import ExactJudge
+from ssp.judges.scripted import ScriptedJudge
+from ssp.protocols import Judge
 from ssp.records import decode, encode
 from ssp.runs.seeds import SeedBag
 from ssp.search.static import StaticSearcher
@@ -73,7 +76,12 @@ def test_cheap_gates(tried: Trajectory, seed: Seed, gate: str, outcome: Outcome)
     assert all(check.outcome is Outcome.PASSED for check in checks[:-1])
 
 
-def game(reader: str, solver: Callable[[], str], proposer: str = f"<question>{QUESTION}</question>") -> Episode:
+def game(
+    reader: str,
+    solver: Callable[[], str],
+    proposer: str = f"<question>{QUESTION}</question>",
+    judge: Judge | None = None,
+) -> Episode:
     """A game in which each role says what it is told to."""
 
     def reply(text: str) -> str:
@@ -89,9 +97,9 @@ def game(reader: str, solver: Callable[[], str], proposer: str = f"<question>{QU
         ScriptedEngine(codec, reply), codec, searcher, PROTOCOLS["search-r1"], prompt_set("en"), Budget()
     )
     config = load_config(overrides=["game.attempts=4", "reward.shape=one_minus_acc", "reward.valid=0.0"])
-    [episode] = asyncio.run(
-        Game(agent, Verifier(agent, config.verify), config).play([SEED], 0, 3, [Seed("s2", "Elwick")])
-    )
+    judge = judge or ExactJudge()
+    played = Game(agent, Verifier(agent, config.verify, judge), config, judge=judge)
+    [episode] = asyncio.run(played.play([SEED], 0, 3, [Seed("s2", "Elwick")]))
     return episode
 
 
@@ -111,6 +119,36 @@ def test_a_question_that_the_reader_can_not_answer_is_not_played() -> None:
     assert played.verdict.reason == "rag: the reader answered 'unknown'"
     assert played.attempts == ()
     assert list(played.rewards.values()) == [0.0]
+
+
+def test_a_judge_decides_what_is_not_the_same_to_the_letter() -> None:
+    answers = iter(["in Dunford", "Dunford", "Elwick", "Dunford town"])
+    kind = ScriptedJudge(lambda question, accepted, said: any(one in said for one in accepted))
+    played = game("<answer>the town of Dunford</answer>", lambda: f"<answer>{next(answers)}</answer>", judge=kind)
+    assert played.valid
+    assert [attempt.correct for attempt in played.attempts] == [True, True, False, True]
+
+
+def test_a_judge_that_is_out_of_order_decides_nothing_and_trains_nobody() -> None:
+    out = ScriptedJudge(lambda question, accepted, said: None)
+    undecided = game("<answer>Dunford</answer>", lambda: "<answer>Dunford</answer>", judge=out)
+    assert undecided.verdict is not None
+    assert undecided.verdict.reason == "rag: the scripted judge is out of order"
+    assert not undecided.decided
+    assert list(undecided.rewards.values()) == [None]
+    moody = ScriptedJudge(lambda question, accepted, said: True if said == "Dunford" else None)
+    answers = iter(["Dunford", "Elwick", "Elwick", "Dunford"])
+    unjudged = game("<answer>Dunford</answer>", lambda: f"<answer>{next(answers)}</answer>", judge=moody)
+    assert [attempt.correct for attempt in unjudged.attempts] == [True, None, None, True]
+    assert [error.boundary for error in unjudged.errors] == ["judge", "judge"]
+    assert step_metrics([undecided, unjudged])["solver/unjudged"] == 0.5
+    assert step_metrics([undecided, unjudged])["undecided"] == 0.5
+    samples, _ = make_samples([undecided, unjudged], load_config(), 0, {})
+    assert {one.id for one in samples} <= {
+        unjudged.proposal.id if unjudged.proposal else "",
+        unjudged.solutions[0].id,
+        unjudged.solutions[3].id,
+    }
 
 
 def test_the_oracle_measures_what_passed() -> None:

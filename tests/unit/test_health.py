@@ -23,6 +23,8 @@ HEALTHY = {
     "update/mismatch": 1e-6,
     "proposer/different": 0.95,
     "endings/search_failed": 0.0,
+    "undecided": 0.0,
+    "solver/unjudged": 0.0,
 }
 SICK = {
     "death_spiral": {"valid": 0.01},

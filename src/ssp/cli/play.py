@@ -77,6 +77,7 @@ async def _play(
 ) -> Episode:
     from ssp.game.step import Game
     from ssp.game.verify import Verifier
+    from ssp.judges.open import open_judge
     from ssp.runs.players import open_player
 
     player = open_player(target, overrides, index=index, url=search)
@@ -85,7 +86,8 @@ async def _play(
         config = _with(player.config, attempts)
         reader = player.start if config.verify.reader == "start" else player.agent
         proposer = player.start if config.game.proposer == "start" else player.agent
-        game = Game(player.agent, Verifier(reader, config.verify), config, proposer)
+        judge = open_judge(config.judge)
+        game = Game(player.agent, Verifier(reader, config.verify, judge), config, proposer, judge)
         [episode] = await game.play([chosen], 0, seed, others)
         return episode
     finally:

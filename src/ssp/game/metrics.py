@@ -31,12 +31,14 @@ def step_metrics(episodes: Sequence[Episode]) -> Metrics:
     metrics: Metrics = {f"funnel/{gate}": float(count) for gate, count in funnel(episodes).items()}
     metrics |= {
         "valid": _mean(episode.valid for episode in fresh),
+        "undecided": _mean(not episode.decided for episode in fresh),
         "pooled": float(len(episodes) - len(fresh)),
         "solver/reward": _mean(_known(reward for episode in played for reward in _attempt_rewards(episode))),
         "solver/reward_fresh": _mean(_known(reward for episode in valid for reward in _attempt_rewards(episode))),
         "solver/reward_pooled": _mean(
             _known(reward for episode in played if episode.pooled for reward in _attempt_rewards(episode))
         ),
+        "solver/unjudged": _mean(one.correct is None for episode in played for one in episode.attempts),
         "solver/searches": _mean(len(one.searches) for one in solutions),
         "solver/tokens": _mean(sum(one.mask) for one in solutions),
         "solver/mixed": _mean(len(set(_attempt_rewards(episode))) > 1 for episode in played),

@@ -7,16 +7,18 @@ chosen beforehand, and all randomness is derived from names.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 
 from ssp.agents.agent import SearchAgent, Task
 from ssp.config import Config
+from ssp.errors import JudgeError
 from ssp.game.pool import Pool, draw
 from ssp.game.reward import proposer_reward, solver_reward
 from ssp.game.verify import Verifier
+from ssp.judges.exact import ExactJudge
+from ssp.protocols import Judge
 from ssp.rng import derive, python_random
-from ssp.text import exact_match
 from ssp.types import Attempt, Doc, Episode, ErrorRecord, Outcome, Problem, Role, Seed, Trajectory, Verdict
 
 Redraw = Callable[[int, int], Sequence[Seed]]  # how many seeds, in which round of drawing → other seeds each round
@@ -39,6 +41,7 @@ class Game:
     verifier: Verifier
     config: Config
     proposer: SearchAgent | None = None
+    judge: Judge = field(default_factory=ExactJudge)
 
     async def step(self, redraw: Redraw, pool: Pool, step: int, key: int) -> list[Episode]:
         """The games of drawn seeds, in their order, then those of pooled problems."""
@@ -89,7 +92,7 @@ class Game:
         solutions: Sequence[Trajectory] = ()
         if problem is not None and verdict.outcome is Outcome.PASSED:
             solutions = await self._solve(problem, one.id, key)
-        attempts = tuple(judge(problem, solution) for solution in solutions if problem is not None)
+        attempts, unjudged = await self._judge(problem, solutions) if problem is not None else ((), ())
         seconds = {
             "propose": proposed - began,
             "verify": verified - began_verifying,
@@ -105,7 +108,7 @@ class Game:
             attempts=attempts,
             solutions=tuple(solutions),
             rewards=self._rewards(proposal, verdict, attempts),
-            errors=_errors([proposal, *solutions]),
+            errors=(*_errors([proposal, *solutions]), *unjudged),
             seconds=seconds,
         )
 
@@ -114,7 +117,7 @@ class Game:
         began = perf_counter()
         name = f"{step:06d}/pool/{problem.id}"
         solutions = await self._solve(problem, name, key)
-        attempts = tuple(judge(problem, solution) for solution in solutions)
+        attempts, unjudged = await self._judge(problem, solutions)
         return Episode(
             id=name,
             step=step,
@@ -124,7 +127,7 @@ class Game:
             attempts=attempts,
             solutions=tuple(solutions),
             rewards={one.trajectory_id: solver_reward(one.correct) for one in attempts},
-            errors=_errors(solutions),
+            errors=(*_errors(solutions), *unjudged),
             pooled=True,
             seconds={"solve": perf_counter() - began},
         )
@@ -140,6 +143,27 @@ class Game:
         names = [f"{name}/attempt-{number}" for number in range(self.config.game.attempts)]
         return await asyncio.gather(*(self.agent.run(self._task(one, Role.SOLVER, fields, key)) for one in names))
 
+    async def _judge(
+        self, problem: Problem, solutions: Sequence[Trajectory]
+    ) -> tuple[tuple[Attempt, ...], tuple[ErrorRecord, ...]]:
+        """Right or wrong; neither, if search, engine or judge were out of order. Also what the judge complained of."""
+        errors: list[ErrorRecord] = []
+
+        async def correct(solution: Trajectory) -> bool | None:
+            if solution.status.is_outage:
+                return None
+            try:
+                answer = solution.final
+                return answer is not None and await self.judge.same(problem.question, problem.accepted, answer)
+            except JudgeError as error:
+                errors.append(ErrorRecord("judge", f"{solution.id}: {error}"))
+                return None
+
+        verdicts = await asyncio.gather(*map(correct, solutions))
+        pairs = zip(solutions, verdicts, strict=True)
+        attempts = tuple(Attempt(problem.id, one.id, one.final, verdict) for one, verdict in pairs)
+        return attempts, tuple(sorted(errors, key=lambda error: error.message))
+
     def _task(self, name: str, role: Role, fields: Mapping[str, str | int], key: int) -> Task:
         return Task(name, role, fields, derive(key, name), self.config.game.temperature_of(role))
 
@@ -150,13 +174,6 @@ class Game:
 
 def _valid(episodes: Sequence[Episode]) -> int:
     return sum(episode.valid for episode in episodes)
-
-
-def judge(problem: Problem, solution: Trajectory) -> Attempt:
-    """Right or wrong; neither, if search or engine were out of order."""
-    answer = solution.final
-    correct = None if solution.status.is_outage else answer is not None and exact_match(answer, problem.accepted)
-    return Attempt(problem.id, solution.id, answer, correct)
 
 
 def _noise(own: Trajectory, others: Sequence[Trajectory], key: int) -> list[Doc]:

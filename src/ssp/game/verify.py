@@ -1,22 +1,25 @@
 """Verification: is this question sound? Cheap gates first, then readers who see only the proposer's documents."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ssp.agents.agent import SearchAgent, Task
 from ssp.config import VerifyConfig
+from ssp.errors import JudgeError
 from ssp.game.gates import cheap_checks
+from ssp.judges.exact import ExactJudge
+from ssp.protocols import Judge
 from ssp.rng import derive, python_random
-from ssp.text import exact_match
 from ssp.types import Check, Doc, Outcome, Problem, Role, Seed, Trajectory, Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """Decides about questions with the help of a reader: an agent in the role of answerer."""
+    """Decides about questions with the help of a reader (an agent in the role of answerer) and a judge of answers."""
 
     reader: SearchAgent
     config: VerifyConfig
+    judge: Judge = field(default_factory=ExactJudge)
 
     async def verify(
         self, proposal: Trajectory, seed: Seed, noise: Sequence[Doc], key: int
@@ -61,11 +64,7 @@ class Verifier:
         own = {doc.id for doc in problem.evidence}
         docs = [*problem.evidence, *(doc for doc in dict.fromkeys(noise) if doc.id not in own)]
         reading = await self._read(problem, docs, "rag", key)
-        if reading.status.is_outage:
-            return Check("rag", Outcome.UNDECIDED, reading.status.value)
-        if _is_right(reading, problem):
-            return Check("rag", Outcome.PASSED)
-        return Check("rag", Outcome.REJECTED, _said(reading))
+        return reading.check("rag", wanted=True)
 
     async def _deep(self, problem: Problem, proposal: Trajectory, key: int) -> Check:
         """Who searches often enough may still ask for less: then the last search has found nothing that is needed."""
@@ -81,9 +80,7 @@ class Verifier:
     async def _unread(self, gate: str, problem: Problem, docs: Sequence[Doc], why: str, key: int) -> Check:
         """These documents must not be enough."""
         reading = await self._read(problem, docs, gate, key)
-        if reading.status.is_outage:
-            return Check(gate, Outcome.UNDECIDED, reading.status.value)
-        return Check(gate, Outcome.REJECTED, why) if _is_right(reading, problem) else Check(gate, Outcome.PASSED)
+        return (replace(reading, said=why) if reading.right else reading).check(gate, wanted=False)
 
     async def _unique(self, problem: Problem, key: int) -> Check:
         """Answers from the evidence, in orders of their own, must all be the answer."""
@@ -91,10 +88,8 @@ class Verifier:
             reading = await self._read(
                 problem, problem.evidence, f"unique-{number}", key, temperature=self.config.unique_temperature
             )
-            if reading.status.is_outage:
-                return Check("unique", Outcome.UNDECIDED, reading.status.value)
-            if not _is_right(reading, problem):
-                return Check("unique", Outcome.REJECTED, _said(reading))
+            if not reading.right:
+                return reading.check("unique", wanted=True)
         return Check("unique", Outcome.PASSED)
 
     async def _necessary(self, problem: Problem, key: int) -> Check:
@@ -102,19 +97,41 @@ class Verifier:
         for number, missing in enumerate(problem.evidence):
             docs = [doc for doc in problem.evidence if doc.id != missing.id]
             reading = await self._read(problem, docs, f"necessary-{number}", key)
-            if reading.status.is_outage:
-                return Check("necessary", Outcome.UNDECIDED, reading.status.value)
-            if not _is_right(reading, problem):
-                return Check("necessary", Outcome.PASSED)
+            if not reading.right:
+                return reading.check("necessary", wanted=False)
         return Check("necessary", Outcome.REJECTED, "answered whichever document was left out")
 
     async def _read(
         self, problem: Problem, docs: Sequence[Doc], purpose: str, key: int, temperature: float = 0.0
-    ) -> Trajectory:
+    ) -> "_Reading":
         shuffled = list(docs)
         python_random(key, purpose).shuffle(shuffled)
         task = reading_task(f"{problem.id}/{purpose}", problem.question, shuffled, self.reader, derive(key, purpose))
-        return await self.reader.run(replace(task, temperature=temperature))
+        return await self._judged(problem, await self.reader.run(replace(task, temperature=temperature)))
+
+    async def _judged(self, problem: Problem, reading: Trajectory) -> "_Reading":
+        if reading.status.is_outage:
+            return _Reading(None, reading.status.value)
+        if reading.final is None:
+            return _Reading(False, f"the reader gave no answer ({reading.status})")
+        try:
+            right = await self.judge.same(problem.question, problem.accepted, reading.final)
+        except JudgeError as error:
+            return _Reading(None, str(error))
+        return _Reading(right, f"the reader answered {reading.final!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Whether a reader found the answer, None if that could not be had, and what to say of it."""
+
+    right: bool | None
+    said: str
+
+    def check(self, gate: str, wanted: bool) -> Check:
+        if self.right is None:
+            return Check(gate, Outcome.UNDECIDED, self.said)
+        return Check(gate, Outcome.PASSED) if self.right is wanted else Check(gate, Outcome.REJECTED, self.said)
 
 
 def reading_task(task_id: str, question: str, docs: Sequence[Doc], reader: SearchAgent, key: int) -> Task:
@@ -122,13 +139,3 @@ def reading_task(task_id: str, question: str, docs: Sequence[Doc], reader: Searc
     shown = "\n".join(reader.prompts.show(tuple(docs)))
     fields: dict[str, str | int] = {"question": question, "documents": shown}
     return Task(task_id, Role.ANSWERER, fields, seed=derive(key, "reader"), temperature=0.0)
-
-
-def _is_right(reading: Trajectory, problem: Problem) -> bool:
-    return reading.final is not None and exact_match(reading.final, problem.accepted)
-
-
-def _said(reading: Trajectory) -> str:
-    if reading.final is None:
-        return f"the reader gave no answer ({reading.status})"
-    return f"the reader answered {reading.final!r}"

@@ -105,8 +105,11 @@ def _pool_overfit(recent: History, before: History) -> str:
 
 
 def _outage(recent: History, before: History) -> str:
-    share = sum(_mean(recent, f"endings/{name}") or 0.0 for name in ("search_failed", "engine_failed"))
-    return f"{share:.0%} of the trajectories ended in an outage" if share > 0.05 else ""
+    failed = sum(_mean(recent, f"endings/{name}") or 0.0 for name in ("search_failed", "engine_failed"))
+    undecided, unjudged = _mean(recent, "undecided") or 0.0, _mean(recent, "solver/unjudged") or 0.0
+    if max(failed, undecided, unjudged) <= 0.05:
+        return ""
+    return f"{failed:.0%} of trajectories failed, {undecided:.0%} of questions and {unjudged:.0%} of answers undecided"
 
 
 def _nothing_to_learn(recent: History, before: History) -> str:
@@ -126,7 +129,7 @@ RULES = (
     _Rule("entropy_collapse", _entropy_collapse, "lower learner.learning_rate, or add learner.entropy or learner.kl"),
     _Rule("duplicates", _duplicates, "draw more different seeds; use credit.proposer=hrpo"),
     _Rule("pool_overfit", _pool_overfit, "empty the pool more often (pool.reset_every) or lower pool.max_age"),
-    _Rule("outage", _outage, "look at log.txt, then at the search service and the engine"),
+    _Rule("outage", _outage, "look at log.txt, then at the search service, the engine and the judge"),
     _Rule("nothing_to_learn", _nothing_to_learn, "more attempts (game.attempts) or easier questions (game.hops)"),
     _Rule("mismatch", _mismatch, "engine and learner must have the same weights, dtype and temperature"),
 )

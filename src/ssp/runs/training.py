@@ -10,6 +10,7 @@ from ssp.engines.models import load_model
 from ssp.evaluate.questions import Question, read_questions
 from ssp.game.step import Game
 from ssp.game.verify import Verifier
+from ssp.judges.open import open_judge
 from ssp.learning.torch_learner import TorchLearner
 from ssp.monitors.open import Complain, open_monitors
 from ssp.runs.directory import RunDirectory
@@ -45,6 +46,7 @@ async def train(path: Path, watcher: Watcher, steps: int | None = None, complain
             monitors.close()
             await loop.game.agent.engine.close()
             await loop.game.agent.searcher.close()
+            await loop.game.judge.close()
 
 
 def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watcher) -> Loop:
@@ -62,7 +64,8 @@ def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watch
     )
     reader = agent if config.verify.reader == "policy" else frozen
     proposer = agent if config.game.proposer == "policy" else frozen
-    game = Game(agent, Verifier(reader, config.verify), config, proposer)
+    judge = open_judge(config.judge)
+    game = Game(agent, Verifier(reader, config.verify, judge), config, proposer, judge)
     answers = read_seeds(run.path / "world" / "seeds.jsonl")
     seeds = SeedBag(answers, config.game.hops, config.seed, config.game.curriculum)
     oracle = Oracle.load(run.path / "world") if config.corpus == "world" else None

@@ -1,8 +1,8 @@
 """Search over HTTP: any service that speaks the `/retrieve` protocol of the field.
 
-Retries happen here and nowhere else. Connections are pooled, identical queries that are under way at the same
-time are asked once, and when the service can't be had a typed SearchError says so. Queries are cut at the length that
-`ssp serve` takes, so that one rambling query can't fail the batch it travels in.
+Identical queries that are under way at the same time are asked once, and when the service can't be had a typed
+SearchError says so. Queries are cut at the length that `ssp serve` takes, so that one rambling query can't fail the
+batch it travels in.
 """
 
 import asyncio
@@ -11,54 +11,30 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import httpx
-import orjson
-import stamina
-
 from ssp.errors import SearchError
 from ssp.search.corpus import title_and_text
 from ssp.search.wire import MAX_QUERY_CHARACTERS, MAX_TOP_K
+from ssp.service import Service
 from ssp.text import valid_unicode
 from ssp.types import Doc, Hit
 
 MAX_BATCH = 128
-_PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
-
-
-class _PassingFailure(Exception):
-    """The request is worth repeating."""
 
 
 class HttpSearcher:
     """A client of one search service.
 
-    `url` is the service's address, with or without `/retrieve`. A `transport` puts a function in place of the
-    network, for tests.
+    `url` is the service's address, with or without `/retrieve`; `options` are those of `ssp.service.Service`.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        token: str | None = None,
-        timeout: float = 30.0,
-        attempts: int = 5,
-        connections: int = 32,
-        transport: httpx.AsyncBaseTransport | None = None,
-    ) -> None:
+    def __init__(self, url: str, **options: Any) -> None:
         if not url.startswith(("http://", "https://")):
             raise SearchError(f"{url!r} is not a search address; it should begin with http:// or https://")
         base = url.rstrip("/")
         self.url = base if base.endswith("/retrieve") else f"{base}/retrieve"
-        self._attempts = attempts
+        self._service = Service(self.url, SearchError, **options)
         self._under_way: dict[tuple[str, int], asyncio.Future[list[Hit]]] = {}
         self._tasks: set[asyncio.Task[list[list[Hit]]]] = set()
-        self._client = httpx.AsyncClient(
-            timeout=timeout,
-            limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
-            headers={"Authorization": f"Bearer {token}"} if token else {},
-            transport=transport,
-        )
 
     async def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         if k < 1:
@@ -81,7 +57,7 @@ class HttpSearcher:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._client.aclose()
+        await self._service.close()
 
     def _settle(self, queries: list[str], k: int, task: asyncio.Task[list[list[Hit]]]) -> None:
         """Hand the answers, or the error, to everybody who waits for one of the batch's queries."""
@@ -97,32 +73,8 @@ class HttpSearcher:
                 future.set_result(task.result()[place])
 
     async def _retrieve(self, queries: list[str], k: int) -> list[list[Hit]]:
-        body = orjson.dumps({"queries": queries, "topk": k, "return_scores": True})
-        try:
-            async for attempt in stamina.retry_context(
-                on=_PassingFailure, attempts=self._attempts, timeout=None, wait_initial=0.1, wait_max=10.0
-            ):
-                with attempt:
-                    return parse_result(await self._post(body), len(queries), k)
-        except _PassingFailure as failure:
-            raise SearchError(f"{self.url} did not answer after {self._attempts} tries: {failure}") from None
-        raise AssertionError("unreachable: the retry context returns or raises")
-
-    async def _post(self, body: bytes) -> Any:
-        try:
-            response = await self._client.post(self.url, content=body, headers={"Content-Type": "application/json"})
-        except httpx.TransportError as error:
-            raise _PassingFailure(str(error) or type(error).__name__) from None
-        except (httpx.RequestError, httpx.InvalidURL) as error:
-            raise SearchError(f"{self.url} can't be asked: {error}") from None
-        if response.status_code in _PASSING_STATUS:
-            raise _PassingFailure(f"status {response.status_code}")
-        if response.status_code != 200:
-            raise SearchError(f"{self.url} refused: status {response.status_code}: {response.text[:200]}")
-        try:
-            return orjson.loads(response.content)
-        except orjson.JSONDecodeError:
-            raise SearchError(f"{self.url} answered something that is not JSON") from None
+        body = {"queries": queries, "topk": k, "return_scores": True}
+        return parse_result(await self._service.ask(body), len(queries), k)
 
 
 def parse_result(answer: Any, expected: int, k: int) -> list[list[Hit]]:

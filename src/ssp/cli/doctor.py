@@ -1,0 +1,170 @@
+"""`ssp doctor`."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from cyclopts import Parameter
+
+from ssp.cli.output import progress, say, say_json
+from ssp.config import Config, load_config
+from ssp.errors import DataError, SspError
+
+if TYPE_CHECKING:
+    from ssp.judges.calibration import Calibration
+
+
+class Finding(NamedTuple):
+    """What was looked at, whether it will do, and what is to be said of it."""
+
+    name: str
+    fine: bool
+    says: str
+
+
+def doctor(
+    config: Path | None = None,
+    *,
+    preset: str | None = None,
+    set: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
+    judge: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Look over a configuration before a long run: packages, memory, disk, model, corpus, search, judge.
+
+    Parameters
+    ----------
+    config
+        Configuration file (TOML), as for ssp train.
+    preset
+        Starting point; tiny is the default.
+    set
+        One setting, such as --set judge.kind=llm; may be repeated.
+    judge
+        Also put cases with known verdicts before the judge, and say how often it is right.
+    json
+        Print the findings as JSON.
+    """
+    resolved = load_config(config, preset=preset, overrides=set)
+    findings = asyncio.run(_look(resolved))
+    calibration = asyncio.run(_calibrate(resolved)) if judge and all(one.fine for one in findings) else None
+    if json:
+        cases = {"judge": _as_json(calibration)} if calibration else {}
+        say_json({"findings": [one._asdict() for one in findings], **cases})
+    else:
+        for one in findings:
+            say(f"{'ok  ' if one.fine else 'BAD '} {one.name:<9} {one.says}")
+        if calibration:
+            _show(calibration)
+    if sick := [one.name for one in findings if not one.fine]:
+        raise DataError(f"not ready: {', '.join(sick)}")
+
+
+async def _look(config: Config) -> list[Finding]:
+    return [*_machine(), *_files(config), *await _services(config)]
+
+
+def _machine() -> Iterator[Finding]:
+    from ssp.runs.versions import versions
+
+    made = versions()
+    missing = [name for name, version in made.items() if version == "not installed"]
+    says = f"Python {made['python']}, torch {made['torch']}, transformers {made['transformers']}"
+    yield Finding("packages", not missing, f"not installed: {', '.join(missing)}" if missing else says)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") / 2**30
+    yield Finding("memory", memory > 1.0, f"{memory:.1f} GiB free, {os.cpu_count()} cores")
+    free = shutil.disk_usage(Path()).free / 2**30
+    yield Finding("disk", free > 1.0, f"{free:.0f} GiB free here")
+
+
+def _files(config: Config) -> Iterator[Finding]:
+    if config.corpus != "world":
+        there = Path(config.corpus).expanduser().exists()
+        yield Finding("corpus", there, config.corpus if there else f"there is nothing at {config.corpus}")
+    if config.model.path != "tiny":
+        folder = Path(config.model.path).expanduser()
+        is_model = (folder / "config.json").exists()
+        is_name = not folder.exists() and config.model.path.count("/") == 1
+        says = f"{config.model.path}{' (from the hub)' if is_name else ''}"
+        yield Finding("model", is_model or is_name, says if is_model or is_name else f"{folder} is no model directory")
+
+
+async def _services(config: Config) -> list[Finding]:
+    findings = []
+    if config.search.url is not None:
+        findings.append(await _search(config.search.url))
+    if config.judge.kind == "llm":
+        findings.append(await _judge(config))
+    return findings
+
+
+async def _search(url: str) -> Finding:
+    from ssp.search.http import HttpSearcher
+
+    try:
+        searcher = HttpSearcher(url, attempts=2)
+        [hits] = await searcher.search(["river"], 1)
+        await searcher.close()
+    except SspError as error:
+        return Finding("search", False, str(error))
+    return Finding("search", True, f"{url} answers" + ("" if hits else ", but finds nothing for 'river'"))
+
+
+async def _judge(config: Config) -> Finding:
+    from ssp.judges.open import open_judge
+
+    try:
+        judge = open_judge(config.judge.model_copy(update={"cache": None, "attempts": 2}))
+        right = await judge.same("In which city is the Louvre?", ["Paris"], "Paris, the capital of France")
+        await judge.close()
+    except SspError as error:
+        return Finding("judge", False, str(error))
+    return Finding("judge", right, f"{config.judge.model} answers" + ("" if right else ", but took Paris for wrong"))
+
+
+async def _calibrate(config: Config) -> "Calibration":
+    from ssp.judges.calibration import calibrate, calibration_cases
+    from ssp.judges.open import open_judge
+
+    cases = calibration_cases()
+    judge = open_judge(config.judge)
+    try:
+        with progress(len(cases)) as advance:
+            return await calibrate(judge, cases, advance)
+    finally:
+        await judge.close()
+
+
+def _as_json(found: "Calibration") -> dict[str, Any]:
+    from ssp.evaluate.statistics import wilson
+
+    return {
+        "cases": len(found.cases),
+        "judged": found.judged,
+        "agreed": found.agreed,
+        "accuracy": found.agreed / found.judged if found.judged else None,
+        "ci95": wilson(found.agreed, found.judged) if found.judged else None,
+        "wrongly_passed": [asdict(case) for case in found.wrongly_passed],
+        "wrongly_refused": [asdict(case) for case in found.wrongly_refused],
+        "by_kind": found.by_kind,
+    }
+
+
+def _show(found: "Calibration") -> None:
+    result = _as_json(found)
+    if not found.judged:
+        say(f"the judge decided none of {len(found.cases)} cases")
+        return
+    low, high = result["ci95"]
+    say(f"judge: right in {found.agreed} of {found.judged} cases ({result['accuracy']:.0%}, {low:.0%} to {high:.0%})")
+    if found.judged < len(found.cases):
+        say(f"  without a verdict: {len(found.cases) - found.judged}")
+    for title, cases in (("wrong, but passed", found.wrongly_passed), ("right, but refused", found.wrongly_refused)):
+        say(f"  {title}: {len(cases)}")
+        for case in cases[:5]:
+            said = " ".join(case.prediction.split()) or "(nothing)"
+            say(f"    {case.kind}: {case.question} {' | '.join(case.answers)} – {said}")

@@ -1,0 +1,1 @@
+"""Whether a prediction says the same as a right answer."""
