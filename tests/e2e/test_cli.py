@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Run, command
+from tests.judge_server import JudgeServer
 
 
 def good(done: subprocess.CompletedProcess[str]) -> str:
@@ -117,6 +118,26 @@ def test_eval_and_compare(ssp: Run, tmp_path: Path) -> None:
         assert complaint in line
 
 
+def test_a_model_as_judge(ssp: Run, tmp_path: Path) -> None:
+    good(ssp("train", *QUICK, "--out", "run"))
+    questions = (tmp_path / "run" / "world" / "questions.jsonl").read_text().splitlines()[:3]
+    (tmp_path / "mine.jsonl").write_text("\n".join(questions))
+    server = JudgeServer()
+    told = ("--set", "judge.kind=llm", "--set", f"judge.url={server.url}", "--set", "judge.model=m")
+    told = (*told, "--set", f"judge.cache={tmp_path / 'judge.sqlite'}", "--set", "judge.attempts=1")
+    healthy = json.loads(good(ssp("doctor", *told, "--judge", "--json")))
+    assert all(one["fine"] for one in healthy["findings"])
+    assert healthy["judge"]["judged"] == healthy["judge"]["cases"] >= 150
+    assert "wrong, but passed" in good(ssp("doctor", *told, "--judge"))
+    scored = json.loads(good(ssp("eval", "run", "--on", "mine.jsonl", *told, "--json")))["sets"]["mine"]
+    assert (scored["n"], scored["unjudged"]) == (3, 0)
+    server.kill()
+    sick = ssp("doctor", *told)
+    assert sick.returncode == 2
+    assert "BAD  judge" in sick.stdout
+    assert "not ready: judge" in sick.stderr
+
+
 def test_a_terminal_without_unicode_gets_an_answer(ssp: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "c.jsonl").write_text('{"id": "1", "title": "北京", "text": "首都"}\n')
     good(ssp("index", "c.jsonl", "--out", "idx"))
@@ -142,7 +163,7 @@ def test_dry_run_prints_the_configuration_and_writes_nothing(ssp: Run, tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["", "train", "eval", "ask", "play", "world", "index", "search", "serve"])
+@pytest.mark.parametrize("name", ["", "train", "eval", "doctor", "ask", "play", "world", "index", "search", "serve"])
 def test_help(ssp: Run, name: str) -> None:
     assert "Usage: ssp" in good(ssp(*([name] if name else []), "--help"))
 

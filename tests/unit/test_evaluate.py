@@ -1,7 +1,7 @@
 """Evaluation: the same agent as in the game, nothing lost when it is stopped, outages that are not scores."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import orjson
@@ -10,14 +10,16 @@ import pytest
 from ssp.agents.agent import Budget, SearchAgent
 from ssp.agents.prompts import prompt_set
 from ssp.agents.protocol import PROTOCOLS
-from ssp.config import load_config
+from ssp.config import JudgeConfig, load_config
 from ssp.engines.scripted import ByteCodec, ScriptedEngine
 from ssp.errors import DataError
 from ssp.evaluate.compare import compare_folders
+from ssp.evaluate.judging import judge_records, verdict_file
 from ssp.evaluate.questions import Question
 from ssp.evaluate.runner import Record, Sampling, evaluate_set, macro, open_folder, read_records, score
 from ssp.game.step import Game
 from ssp.game.verify import Verifier
+from ssp.judges.scripted import ScriptedJudge
 from ssp.records import decode
 from ssp.search.static import FailingSearcher, StaticSearcher
 from ssp.types import Problem, Trajectory
@@ -126,3 +128,28 @@ def test_comparing_folders(tmp_path: Path) -> None:
         compare_folders(folders[:1], folders[2:])
     with pytest.raises(DataError, match="holds no evaluation"):
         compare_folders([tmp_path], [tmp_path])
+
+
+def test_verdicts_stand_beside_the_answers_and_gaps_are_filled_later(tmp_path: Path) -> None:
+    records = evaluate(agent(odd_is_right), tmp_path / "set.jsonl")
+    file = verdict_file(tmp_path / "set.jsonl", JudgeConfig(kind="llm", url="http://judge", model="m"))
+    asked: list[str] = []
+    moody = True
+
+    def decide(question: str, answers: Sequence[str], prediction: str) -> bool | None:
+        asked.append(question)
+        return None if moody and question.startswith("Question number 0") else True
+
+    def judged() -> list[Record]:
+        return asyncio.run(judge_records(ScriptedJudge(decide), records, file, lambda *_: None))
+
+    first = score(judged(), 5)
+    assert (first["n"], first["unjudged"], first["judge"], first["accuracy"]) == (5, 1, 1.0, 1.0)
+    assert first["agreement"] == 0.5
+    assert first["em"] == 0.5, "over the four that were judged"
+    moody = False
+    asked.clear()
+    second = score(judged(), 5)
+    assert asked == [QUESTIONS[0].question]
+    assert (second["unjudged"], second["em"], second["accuracy"], second["agreement"]) == (0, 0.4, 1.0, 0.4)
+    assert score(records, 5)["accuracy"] == 0.4, "without a judge it is exact match"

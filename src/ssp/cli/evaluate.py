@@ -2,7 +2,8 @@
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,12 +11,13 @@ import orjson
 from cyclopts import Parameter
 
 from ssp.cli.output import note, progress, say, say_json
+from ssp.config import JudgeConfig, load_config
 from ssp.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from ssp.evaluate.compare import SetComparison
     from ssp.evaluate.questions import Question
-    from ssp.runs.players import Player
+    from ssp.evaluate.runner import Progress, Record, Sampling
 
 _DATA = Path("~/.local/share/ssp/data")
 
@@ -60,7 +62,8 @@ def evaluate(
     seed
         Decides what is sampled.
     set
-        One setting for a model that comes without a run, such as --set agent.prompts=zh; may be repeated.
+        One setting for a model that comes without a run, such as --set agent.prompts=zh; may be repeated. Settings of
+        the judge (--set judge.kind=llm …) can be given for runs as well.
     out
         Folder for answers and scores; a stopped evaluation goes on. By default inside the run, or under evals/.
     compare
@@ -77,75 +80,100 @@ def evaluate(
         raise ConfigError("say what to evaluate: ssp eval RUN --on SET, or compare: ssp eval --compare A B")
     if samples < 1 or (limit is not None and limit < 1) or seed < 0:
         raise ConfigError("--samples and --limit must be at least 1, and --seed not negative")
+    from ssp.evaluate.runner import Sampling
+
     heat = temperature if temperature is not None else float(samples > 1)
     if not 0.0 <= heat < 100.0:
         raise ConfigError("--temperature must be between 0 and 100")
-    result = asyncio.run(_evaluate(target, on, corpus, search, data, limit, samples, heat, seed, set, out))
+    wish = _Wish(target, on, corpus, search, data.expanduser(), limit, Sampling(samples, heat, seed), set, out)
+    result = asyncio.run(_evaluate(wish))
     say_json(result) if json else _show(result)
 
 
-async def _evaluate(
-    target: str,
-    on: str,
-    corpus: Path | None,
-    search: str | None,
-    data: Path,
-    limit: int | None,
-    samples: int,
-    temperature: float,
-    seed: int,
-    overrides: tuple[str, ...],
-    out: Path | None,
-) -> dict[str, Any]:
-    from ssp.evaluate.runner import RESULT, Sampling, evaluate_set, macro, open_folder, score
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What was asked for on the command line."""
+
+    target: str
+    on: str
+    corpus: Path | None
+    search: str | None
+    data: Path
+    limit: int | None
+    sampling: "Sampling"
+    overrides: tuple[str, ...]
+    out: Path | None
+
+
+async def _evaluate(wish: _Wish) -> dict[str, Any]:
+    from ssp.evaluate.runner import RESULT, evaluate_set, macro, open_folder, score
     from ssp.evaluate.sets import fingerprint
     from ssp.runs.players import open_player
 
-    questions = dict(_questions(target, on, data.expanduser(), limit))
-    index = _index(corpus) if corpus else None
-    player = open_player(target, overrides, index=index, url=search)
+    questions = dict(_questions(wish))
+    index = _index(wish.corpus) if wish.corpus else None
+    for_judge = tuple(one for one in wish.overrides if one.startswith("judge."))
+    others = tuple(one for one in wish.overrides if one not in for_judge)
+    player = open_player(wish.target, others, index=index, url=wish.search)
+    judge = load_config(overrides=for_judge).judge if for_judge else player.config.judge
     settings = {
         "model": str(player.model),
-        "searches": str(index or search or "the run's own index"),
-        "samples": samples,
-        "temperature": temperature,
-        "seed": seed,
+        "searches": str(index or wish.search or "the run's own index"),
+        **asdict(wish.sampling),
         "agent": player.config.agent.model_dump(mode="json"),
         "k": player.config.search.k,
         "questions": {name: fingerprint(some) for name, some in questions.items()},
     }
-    folder = out or _default_folder(target, player, settings)
+    folder = wish.out or _default_folder(wish.target, settings)
     open_folder(folder, settings)
+    files = {name: folder / f"{name}.jsonl" for name in questions}
     try:
         with progress(sum(map(len, questions.values()))) as advance:
             records = {
-                name: await evaluate_set(
-                    player.agent, some, folder / f"{name}.jsonl", Sampling(samples, temperature, seed), advance
-                )
+                name: await evaluate_set(player.agent, some, files[name], wish.sampling, advance)
                 for name, some in questions.items()
             }
+            if judge.kind == "llm":
+                records = await _judged(records, files, judge, advance)
     finally:
         await player.agent.searcher.close()
         await player.agent.engine.close()
     sets = {name: score(some, len(questions[name])) for name, some in records.items()}
-    ids = {name: [one.id for one in some] for name, some in questions.items()} if limit else {}
+    ids = {name: [one.id for one in some] for name, some in questions.items()} if wish.limit else {}
     result = {"sets": sets, "macro": macro(records), "model": str(player.model), "folder": str(folder)}
     (folder / RESULT).write_bytes(orjson.dumps({**result, "ids": ids}, option=orjson.OPT_INDENT_2) + b"\n")
     for name, one in sets.items():
         if one.get("unanswered"):
-            note(
-                f"{name}: {one['unanswered']} questions were not answered since search failed; run this again to go on"
-            )
+            note(f"{name}: {one['unanswered']} questions not answered since search failed; run this again to go on")
+        if one.get("unjudged"):
+            note(f"{name}: {one['unjudged']} answers not judged since the judge failed; run this again to go on")
     return result
 
 
-def _questions(target: str, on: str, data: Path, limit: int | None) -> "Iterator[tuple[str, Sequence[Question]]]":
+async def _judged(
+    records: "Mapping[str, list[Record]]", files: Mapping[str, Path], config: JudgeConfig, advance: "Progress"
+) -> "dict[str, list[Record]]":
+    from ssp.evaluate.judging import judge_records, verdict_file
+    from ssp.judges.open import open_judge
+
+    judge = open_judge(config)
+    try:
+        return {
+            name: await judge_records(judge, some, verdict_file(files[name], config), advance)
+            for name, some in records.items()
+        }
+    finally:
+        await judge.close()
+
+
+def _questions(wish: _Wish) -> "Iterator[tuple[str, Sequence[Question]]]":
     """The questions of each set that was asked for."""
     from ssp.evaluate.sets import find_set, pinned, read_set
     from ssp.runs.training import held_out
 
+    target, limit = wish.target, wish.limit
     world = held_out(Path(target).expanduser())
-    for name in dict.fromkeys(part.strip() for part in on.split(",") if part.strip()):
+    for name in dict.fromkeys(part.strip() for part in wish.on.split(",") if part.strip()):
         if name == "world" or name.startswith("world-"):
             if not world:
                 raise ConfigError(f"{name}: questions about a generated world belong to a run, and {target} is none")
@@ -155,7 +183,7 @@ def _questions(target: str, on: str, data: Path, limit: int | None) -> "Iterator
             for one, questions in chosen.items():
                 yield one, questions[:limit]
         else:
-            file = find_set(name, data)
+            file = find_set(name, wish.data)
             yield file.name.split(".")[0] if name == str(file) else name, pinned(read_set(file), limit)
 
 
@@ -178,7 +206,7 @@ def _index(corpus: Path) -> Path:
     return index
 
 
-def _default_folder(target: str, player: "Player", settings: dict[str, Any]) -> Path:
+def _default_folder(target: str, settings: dict[str, Any]) -> Path:
     """The same for the same question put again, so that it goes on."""
     from ssp.runs.players import is_run
 
@@ -188,17 +216,25 @@ def _default_folder(target: str, player: "Player", settings: dict[str, Any]) -> 
 
 
 def _show(result: dict[str, Any]) -> None:
-    say(f"{'set':<12} {'n':>5} {'right':>7} {'95 % interval':>17} {'F1':>7} {'searches':>9}")
+    judged = any("judge" in one for one in result["sets"].values())
+    right = "judged right" if judged else "right"
+    say(f"{'set':<12} {'n':>5} {right:>12} {'95 % interval':>17} {'EM':>7} {'F1':>7} {'searches':>9}")
     for name, one in result["sets"].items():
-        if one["n"]:
-            low, high = one["ci95"]
-            interval = f"{low:.1%} to {high:.1%}"
-            say(f"{name:<12} {one['n']:>5} {one['em']:>7.1%} {interval:>17} {one['f1']:>7.1%} {one['searches']:>9.2f}")
-            for key in (key for key in one if key.startswith("pass@")):
-                say(f"{'':<12} {key}: {one[key]:.1%}")
+        if "accuracy" not in one:
+            continue
+        low, high = one["ci95"]
+        interval = f"{low:.1%} to {high:.1%}"
+        say(
+            f"{name:<12} {one['n']:>5} {one['accuracy']:>12.1%} {interval:>17} {one['em']:>7.1%} {one['f1']:>7.1%} "
+            f"{one['searches']:>9.2f}"
+        )
+        for key in (key for key in one if key.startswith("pass@")):
+            say(f"{'':<12} {key}: {one[key]:.1%}")
+        if "agreement" in one:
+            say(f"{'':<12} judge and exact match agree on {one['agreement']:.1%}")
     if result["macro"]:
         low, high = result["macro"]["ci95"]
-        say(f"{'mean of sets':<18} {result['macro']['accuracy']:>7.1%} {f'{low:.1%} to {high:.1%}':>17}")
+        say(f"{'mean of sets':<18} {result['macro']['accuracy']:>12.1%} {f'{low:.1%} to {high:.1%}':>17}")
     say(f"answers and scores: {result['folder']}")
 
 

@@ -68,7 +68,7 @@ async def evaluate_set(
             for question, tries in zip(block, answered, strict=True)
             if not any(one.status.is_outage for one in tries)
         ]
-        _append(file, records)
+        append_records(file, records)
         done |= {record["id"]: record for record in records}
         progress(file.stem, len(block))
     return [done[one.id] for one in questions if one.id in done]
@@ -111,7 +111,7 @@ def _record(question: Question, tries: Sequence[Trajectory]) -> Record:
     }
 
 
-def _append(file: Path, records: Sequence[Record]) -> None:
+def append_records(file: Path, records: Sequence[Record]) -> None:
     whole = sum(len(line) for line in _whole_lines(file))
     with file.open("ab") as out:
         out.truncate(whole)  # what a crash left half written
@@ -130,37 +130,60 @@ def _whole_lines(file: Path) -> list[bytes]:
 
 
 def score(records: Sequence[Record], asked: int) -> dict[str, Any]:
-    """What a set came to. `accuracy` is exact match as long as nobody else judges."""
-    if not records:
-        return {"n": 0, "unanswered": asked}
+    """What a set came to. `accuracy` is exact match, or the judge's if there is one; what it left open is left out."""
+    judged = [one for record in records for one in record["samples"] if "judged" in one]
+    result: dict[str, Any] = {"n": len(records)}
+    if decided := [
+        record for record in records if all(one.get("judged", True) is not None for one in record["samples"])
+    ]:
+        result |= _scores(decided)
+    if judged:
+        known = [one for one in judged if one["judged"] is not None]
+        result["unjudged"] = len(judged) - len(known)
+        if known:
+            result["judge"] = fmean(one["judged"] for one in known)
+            result["agreement"] = fmean(one["judged"] == one["em"] for one in known)
+    return result | ({"unanswered": asked - len(records)} if asked > len(records) else {})
+
+
+def _scores(records: Sequence[Record]) -> dict[str, Any]:
     tries = [one for record in records for one in record["samples"]]
     samples = len(records[0]["samples"])
     means = means_of(records)
-    right = [sum(one["em"] for one in record["samples"]) for record in records]
-    em = fmean(means)
+    right = [sum(map(_is_right, record["samples"])) for record in records]
     result = {
-        "n": len(records),
-        "em": em,
+        "em": fmean(one["em"] for one in tries),
         "f1": fmean(one["f1"] for one in tries),
-        "accuracy": em,
+        "accuracy": fmean(means),
         "ci95": list(wilson(sum(right), len(records)) if samples == 1 else bootstrap(means)),
         "searches": fmean(one["searches"] for one in tries),
         "tokens": fmean(one["tokens"] for one in tries),
         "endings": dict(Counter(one["status"] for one in tries)),
     }
     if samples > 1:
-        result |= {f"avg@{samples}": em, f"pass@{samples}": fmean(pass_at(n, samples, samples) for n in right)}
-    return result | ({"unanswered": asked - len(records)} if asked > len(records) else {})
+        several = fmean(pass_at(n, samples, samples) for n in right)
+        result |= {f"avg@{samples}": result["accuracy"], f"pass@{samples}": several}
+    return result
+
+
+def _decided(records: Sequence[Record]) -> list[Record]:
+    """Without those for which a judge was asked and did not decide."""
+    return [record for record in records if all(one.get("judged", True) is not None for one in record["samples"])]
+
+
+def _is_right(sample: Mapping[str, Any]) -> bool:
+    verdict: bool = sample["judged"] if sample.get("judged") is not None else sample["em"]
+    return verdict
 
 
 def means_of(records: Sequence[Record]) -> list[float]:
     """The share of right answers to each question."""
-    return [fmean(one["em"] for one in record["samples"]) for record in records]
+    return [fmean(map(_is_right, record["samples"])) for record in records]
 
 
 def macro(by_set: Mapping[str, Sequence[Record]]) -> dict[str, Any] | None:
     """The mean over sets, all alike, however many questions they have; None for less than two."""
-    groups = [means_of(records) for records in by_set.values() if records]
+    groups = [means_of(decided) for records in by_set.values() if (decided := _decided(records))]
     if len(groups) < 2:
         return None
     return {"sets": len(groups), "accuracy": fmean(map(fmean, groups)), "ci95": list(macro_bootstrap(groups))}
