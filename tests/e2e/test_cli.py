@@ -123,8 +123,8 @@ def test_a_model_as_judge(ssp: Run, tmp_path: Path) -> None:
     questions = (tmp_path / "run" / "world" / "questions.jsonl").read_text().splitlines()[:3]
     (tmp_path / "mine.jsonl").write_text("\n".join(questions))
     server = JudgeServer()
-    told = ("--set", "judge.kind=llm", "--set", f"judge.url={server.url}", "--set", "judge.model=m")
-    told = (*told, "--set", f"judge.cache={tmp_path / 'judge.sqlite'}", "--set", "judge.attempts=1")
+    settings = ("kind=llm", f"url={server.url}", "model=m", f"cache={tmp_path / 'judge.sqlite'}", "attempts=1")
+    told = [part for one in settings for part in ("--set", f"judge.{one}")]
     healthy = json.loads(good(ssp("doctor", *told, "--judge", "--json")))
     assert all(one["fine"] for one in healthy["findings"])
     assert healthy["judge"]["judged"] == healthy["judge"]["cases"] >= 150
@@ -163,7 +163,9 @@ def test_dry_run_prints_the_configuration_and_writes_nothing(ssp: Run, tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["", "train", "eval", "doctor", "ask", "play", "world", "index", "search", "serve"])
+@pytest.mark.parametrize(
+    "name", ["", "train", "eval", "doctor", "data", "ask", "play", "world", "index", "search", "serve"]
+)
 def test_help(ssp: Run, name: str) -> None:
     assert "Usage: ssp" in good(ssp(*([name] if name else []), "--help"))
 

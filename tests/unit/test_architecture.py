@@ -48,7 +48,7 @@ HOMES = {
     "bm25s": ("search/bm25.py",),
     "uvicorn": ("cli/serve.py",),
     "starlette": ("search/server.py",),
-    "httpx": ("service.py",),
+    "httpx": ("packages.py", "service.py"),
     "pyarrow": ("search/corpus.py",),
 }
 PURE = [

@@ -13,13 +13,12 @@ from cyclopts import Parameter
 from ssp.cli.output import note, progress, say, say_json
 from ssp.config import JudgeConfig, load_config
 from ssp.errors import ConfigError, DataError
+from ssp.evaluate.sets import DATA, find_set, fingerprint, pinned, read_set
 
 if TYPE_CHECKING:
     from ssp.evaluate.compare import SetComparison
     from ssp.evaluate.questions import Question
     from ssp.evaluate.runner import Progress, Record, Sampling
-
-_DATA = Path("~/.local/share/ssp/data")
 
 
 def evaluate(
@@ -28,7 +27,7 @@ def evaluate(
     on: str = "world",
     corpus: Path | None = None,
     search: str | None = None,
-    data: Path = _DATA,
+    data: Path = DATA,
     limit: int | None = None,
     samples: int = 1,
     temperature: float | None = None,
@@ -107,7 +106,6 @@ class _Wish:
 
 async def _evaluate(wish: _Wish) -> dict[str, Any]:
     from ssp.evaluate.runner import RESULT, evaluate_set, macro, open_folder, score
-    from ssp.evaluate.sets import fingerprint
     from ssp.runs.players import open_player
 
     questions = dict(_questions(wish))
@@ -168,7 +166,6 @@ async def _judged(
 
 def _questions(wish: _Wish) -> "Iterator[tuple[str, Sequence[Question]]]":
     """The questions of each set that was asked for."""
-    from ssp.evaluate.sets import find_set, pinned, read_set
     from ssp.runs.training import held_out
 
     target, limit = wish.target, wish.limit

@@ -21,6 +21,7 @@ COMMANDS = {
     "eval": "Score an agent on sets of questions, with intervals; compare two evaluations.",
     "ask": "Answer a question, and show the searches and the passages used.",
     "play": "Play one linked game: proposal, verdict, attempts, rewards.",
+    "data": "Question sets: what is there, where the rest comes from, and getting it.",
     "doctor": "Look over a configuration before a long run; --judge tells how far a judge can be trusted.",
     "world": "Write a generated world: corpus, seeds, held-out questions, facts.",
     "index": "Build a search index from a corpus.",

@@ -70,6 +70,18 @@ SETS: Mapping[str, NamedSet] = {
     )
 }
 
+_FLASHRAG = f"{_HUB}RUC-NLPIR/FlashRAG_datasets/resolve/main/"  # where the field's search agents take them from
+HUB_FILES: Mapping[str, str] = {
+    "nq": f"{_FLASHRAG}nq/test.jsonl",
+    "triviaqa": f"{_FLASHRAG}triviaqa/test.jsonl",
+    "popqa": f"{_FLASHRAG}popqa/test.jsonl",
+    "hotpotqa": f"{_FLASHRAG}hotpotqa/dev.jsonl",
+    "2wiki": f"{_FLASHRAG}2wikimultihopqa/dev.jsonl",
+    "musique": f"{_FLASHRAG}musique/dev.jsonl",
+    "bamboogle": f"{_FLASHRAG}bamboogle/test.jsonl",
+}
+DATA = Path("~/.local/share/ssp/data")
+
 
 def find_set(name: str, data: Path) -> Path:
     """The file of a named set in a data folder, or a file that is named itself."""
