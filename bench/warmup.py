@@ -21,8 +21,9 @@ from ssp.evaluate.questions import Question, answer_questions, read_questions
 from ssp.game.step import Game
 from ssp.game.verify import Verifier, reading_task
 from ssp.runs.ground import prepare
-from ssp.runs.players import open_player, read_seeds
+from ssp.runs.players import open_player
 from ssp.search.documents import Documents
+from ssp.seeds.files import read_seeds
 from ssp.text import exact_match
 from ssp.threads import wait_calmly
 from ssp.types import Doc, Seed

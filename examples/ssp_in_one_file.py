@@ -28,9 +28,9 @@ from ssp.engines.models import load_model
 from ssp.evaluate.questions import Question, read_questions
 from ssp.rng import derive, python_random
 from ssp.runs.ground import FIRST_CHECKPOINT, prepare
-from ssp.runs.players import read_seeds
 from ssp.runs.seeds import SeedBag
 from ssp.search.index import open_index
+from ssp.seeds.files import read_seeds
 from ssp.text import exact_match, leaks, word_count
 from ssp.types import Doc, Role, Seed
 

@@ -67,7 +67,7 @@ class ModelConfig(Section):
 class WarmupConfig(Section):
     """The stand-in for pre-training that makes the generated model; other models are taken as they are."""
 
-    steps: int = Field(1200, ge=1, description="Optimizer steps of the warm-up.")
+    steps: int = Field(1400, ge=1, description="Optimizer steps of the warm-up.")
     cache: str = Field("~/.cache/ssp", min_length=1, description="Where warmed-up models are kept for later runs.")
 
 
@@ -229,6 +229,9 @@ class EvalConfig(Section):
     every: int = Field(0, ge=0, description="Steps between evaluations; 0: at start and end only.")
     questions: int = Field(100, ge=0, description="Questions per hop count, at start and end.")
     questions_between: int = Field(40, ge=0, description="The same, in between.")
+    reserve: float = Field(
+        0.1, ge=0.0, lt=1.0, description="Share of a corpus's answers that training never sees, for a benchmark of it."
+    )
 
 
 class CheckpointConfig(Section):
@@ -269,6 +272,11 @@ class Config(Section):
     steps: int = Field(60, ge=0, description="Self-play steps.")
     corpus: str = Field(
         "world", min_length=1, description='What is searched: "world" (generated), or a corpus file or folder.'
+    )
+    seeds: str | None = Field(
+        None,
+        min_length=1,
+        description="Answers to propose for, a JSONL file; else the world's, or mined from the corpus.",
     )
     monitors: tuple[Literal["tensorboard", "trackio", "wandb"], ...] = Field(
         (), strict=False, description="Trackers that follow the run beside its own files."

@@ -105,7 +105,11 @@ def test_eval_and_compare(ssp: Run, tmp_path: Path) -> None:
     model = "run/checkpoints/step-000000/model"
     corpus = ("--corpus", "run/world/corpus.jsonl", "--set", "agent.prompts=brief")
     assert json.loads(good(ssp("eval", model, "--on", "mine.jsonl", *corpus, "--json")))["sets"]["mine"]["n"] == 3
+    several = good(ssp("eval", "run", model, "--on", "mine.jsonl", "--corpus", "run/world/corpus.jsonl"))
+    assert several.splitlines()[0] == "| model | mine | avg |"
+    assert len(several.splitlines()) == 4
     for wrong, complaint in (
+        (("run", model, "--on", "mine.jsonl", "--out", "x"), "--out is for one target"),
         (("run", "--on", "hotpotqa", "--data", "nowhere"), "HotpotQA is not in nowhere: put hotpotqa.jsonl"),
         (("run", "--on", "world-9"), "no set world-9; this run's world has world-1"),
         ((model, "--on", "world"), "belong to a run"),
@@ -145,15 +149,43 @@ def test_a_terminal_without_unicode_gets_an_answer(ssp: Run, tmp_path: Path, mon
     assert "\\u5317" in good(ssp("search", "idx", "首都"))
 
 
-def test_train_on_a_folder_of_documents(ssp: Run, tmp_path: Path) -> None:
+NOTES = {
+    "oakmere": "# Oakmere\n\nOakmere is a town on the Velbeck. Its mayor is Mira Dolven.",
+    "mira": "# Mira Dolven\n\nMira Dolven was born in Dunford in 1843. She works for Karsa Mills.",
+    "dunford": "# Dunford\n\nDunford is a town of 1,200 inhabitants on the Velbeck, upstream of Oakmere.",
+    "velbeck": "# Velbeck\n\nThe Velbeck is a river of 312 km. It rises in Harrowland.",
+    "karsa": "# Karsa Mills\n\nKarsa Mills is a company. It was founded by Tom Lund in Dunford.",
+    "lund": "# Tom Lund\n\nTom Lund lives in Oakmere. He wrote a book on the Velbeck, printed on 3 June 1887.",
+}
+
+
+def test_the_whole_way_with_a_folder_of_documents(ssp: Run, tmp_path: Path) -> None:
+    """Seeds, self-play, report, export; and the same command for the evaluation of what came out."""
     (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "a.md").write_text("# Oakmere\n\nOakmere is a town on the Velbeck.")
-    (tmp_path / "notes" / "b.md").write_text("# Mira\n\nMira was born in Oakmere in 1843.")
-    refused = ssp("train", *SMALL_RUN, "--set", "corpus=notes", "--out", "run")
-    assert refused.stderr.splitlines()[-1].endswith("set steps=0")
-    assert not (tmp_path / "run").exists()
-    good(ssp("train", *QUICK, "--set", "corpus=notes", "--out", "run"))
-    assert "a.md" in good(ssp("search", "run/index", "Velbeck"))
+    for name, text in NOTES.items():
+        (tmp_path / "notes" / f"{name}.md").write_text(text)
+    mined = json.loads(good(ssp("seeds", "notes", "--out", "seeds.jsonl", "--json")))
+    assert mined["documents"] == 6
+    assert set(mined["kinds"]) >= {"title", "date", "number"}
+    assert "exists already" in ssp("seeds", "notes", "--out", "seeds.jsonl").stderr
+    own = ("--set", "corpus=notes", "--set", "eval.reserve=0.3", "--set", "seeds=seeds.jsonl")
+    good(ssp("train", *SMALL_RUN, *own, "--out", "run"))
+    assert "dunford.md" in good(ssp("search", "run/index", "inhabitants"))
+    played = (tmp_path / "run" / "episodes.jsonl").read_text().splitlines()
+    answers = {json.loads(line)["seed"]["answer"] for line in played}
+    assert answers
+    assert answers <= {json.loads(line)["answer"] for line in (tmp_path / "seeds.jsonl").read_text().splitlines()}
+    assert "report.html" in good(ssp("report", "run"))
+    nothing = ssp("report", "run", "--export", "problems.jsonl")  # a model of three steps asks nothing that holds
+    assert nothing.returncode == 2
+    assert "no question of run was verified" in nothing.stderr
+    assert "ends in .jsonl or .parquet" in ssp("report", "run", "--export", "problems.txt").stderr
+    bench = json.loads(good(ssp("report", "run", "--benchmark", "bench.jsonl", "--json")))
+    assert bench["questions"] == 0
+    assert bench["left_out"]["not verified"] >= 1
+    mined_by_itself = ssp("train", *SMALL_RUN, "--set", "corpus=notes", "--out", "other")
+    assert mined_by_itself.returncode == 0
+    assert (tmp_path / "other" / "seeds.jsonl").exists()
 
 
 def test_dry_run_prints_the_configuration_and_writes_nothing(ssp: Run, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from ssp.agents.protocol import PROTOCOLS
 from ssp.config import JudgeConfig, load_config
 from ssp.engines.scripted import ByteCodec, ScriptedEngine
 from ssp.errors import DataError
+from ssp.evaluate.bounds import bounds
 from ssp.evaluate.compare import compare_folders
 from ssp.evaluate.judging import judge_records, verdict_file
 from ssp.evaluate.questions import Question
@@ -21,9 +22,11 @@ from ssp.game.step import Game
 from ssp.game.verify import Verifier
 from ssp.judges.scripted import ScriptedJudge
 from ssp.records import decode
+from ssp.search.index import build_index, open_index
 from ssp.search.static import FailingSearcher, StaticSearcher
-from ssp.types import Problem, Trajectory
+from ssp.types import Doc, Problem, Trajectory
 
+BOTH = ["d1", "d2"]
 QUESTIONS = [Question(f"q{n}", f"Question number {n}?", ("yes", "aye")) for n in range(5)]
 
 
@@ -153,3 +156,32 @@ def test_verdicts_stand_beside_the_answers_and_gaps_are_filled_later(tmp_path: P
     assert asked == [QUESTIONS[0].question]
     assert (second["unjudged"], second["em"], second["accuracy"], second["agreement"]) == (0, 0.4, 1.0, 0.4)
     assert score(records, 5)["accuracy"] == 0.4, "without a judge it is exact match"
+
+
+def test_bounds_of_search(tmp_path: Path) -> None:
+    docs = [
+        Doc("d1", "Oakmere", "Oakmere has a mayor, Mira Dolven."),
+        Doc("d2", "Mira Dolven", "Mira Dolven was born in Dunford."),
+        *(Doc(f"x{n}", f"Mayor {n}", "A mayor of a town, born somewhere.") for n in range(5)),
+    ]
+    build_index(docs, tmp_path / "index")
+    rows = [
+        {
+            "id": "1",
+            "question": "Where was the mayor of Oakmere born?",
+            "answers": ["x"],
+            "supporting_ids": ["d1", "d2"],
+        },
+        {"id": "2", "question": "Who is the mayor of Oakmere?", "answers": ["x"], "supporting_ids": ["d1"]},
+        {"id": "3", "question": "Nobody knows what this needs.", "answers": ["x"]},
+    ]
+    file = tmp_path / "set.jsonl"
+    file.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    titles = {doc.id: doc.title for doc in docs}
+    [one] = bounds(file, open_index(tmp_path / "index"), titles, [1])
+    assert (one.questions, one.by_question, one.by_gold) == (2, 1, 2)
+    with pytest.raises(DataError, match="passage d2 is not in this corpus"):
+        bounds(file, open_index(tmp_path / "index"), {"d1": "Oakmere"}, [1])
+    file.write_bytes(orjson.dumps(rows[2]))
+    with pytest.raises(DataError, match="no supporting_ids"):
+        bounds(file, open_index(tmp_path / "index"), titles, [1])

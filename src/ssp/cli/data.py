@@ -1,6 +1,7 @@
 """`ssp data`."""
 
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -112,3 +113,50 @@ def _pull_from_hub(name: str, data: Path) -> None:
         raise DataError(f"{error}; put {files} into {data} yourself, from {one.source}") from None
     say(f"{out}: {len(read_set(out)):,} questions")
     note(f"sha256 {digest} (nobody has checked it)")
+
+
+@data.command
+def bounds(
+    on: str,
+    *,
+    corpus: Path,
+    data: Path = DATA,
+    k: tuple[int, ...] = (3, 5, 10),
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Say for how many questions search can find all that is needed, whoever searches.
+
+    Parameters
+    ----------
+    on
+        Sets, separated by commas, that name the passages they need.
+    corpus
+        The corpus of these passages, or an index of it.
+    data
+        Folder with the files of the named sets.
+    k
+        Documents per search; may be repeated.
+    json
+        Print the shares as JSON.
+    """
+    from ssp.cli.evaluate import index_of
+    from ssp.evaluate.bounds import bounds as measure
+    from ssp.search.documents import Documents
+    from ssp.search.index import open_index
+
+    if not k or min(k) < 1:
+        raise ConfigError("-k takes numbers from 1")
+    files = {name: find_set(name, data.expanduser()) for name in dict.fromkeys(on.split(","))}
+    index = index_of(corpus)
+    searcher = open_index(index)
+    titles = {doc.id: doc.title for doc in Documents(index)}
+    with progress() as advance:
+        found = {name: measure(file, searcher, titles, sorted(k), advance) for name, file in files.items()}
+    if json:
+        say_json({"sets": {name: [asdict(one) for one in some] for name, some in found.items()}})
+        return
+    say(f"{'set':<12} {'n':>6} {'k':>4} {'by the question':>16} {'by gold queries':>16}")
+    for name, some in found.items():
+        for one in some:
+            shares = f"{one.by_question / one.questions:>16.1%} {one.by_gold / one.questions:>16.1%}"
+            say(f"{name:<12} {one.questions:>6,} {one.k:>4} {shares}")

@@ -14,6 +14,7 @@ from ssp.cli.output import note, progress, say, say_json
 from ssp.config import JudgeConfig, load_config
 from ssp.errors import ConfigError, DataError
 from ssp.evaluate.sets import DATA, find_set, fingerprint, pinned, read_set
+from ssp.evaluate.table import side_by_side
 
 if TYPE_CHECKING:
     from ssp.evaluate.compare import SetComparison
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    target: str | None = None,
-    *,
+    *targets: str,
     on: str = "world",
     corpus: Path | None = None,
     search: str | None = None,
@@ -41,8 +41,8 @@ def evaluate(
 
     Parameters
     ----------
-    target
-        Run directory, or a model (Hugging Face directory or hub name).
+    targets
+        Run directory, or a model (Hugging Face directory or hub name); several are put side by side in a table.
     on
         Sets, separated by commas: world (world-1 … world-4), nq, triviaqa, popqa, hotpotqa, 2wiki, musique, bamboogle,
         simpleqa, frames, squad, or files of questions.
@@ -64,18 +64,19 @@ def evaluate(
         One setting for a model that comes without a run, such as --set agent.prompts=zh; may be repeated. Settings of
         the judge (--set judge.kind=llm …) can be given for runs as well.
     out
-        Folder for answers and scores; a stopped evaluation goes on. By default inside the run, or under evals/.
+        Folder for answers and scores; a stopped evaluation goes on. By default inside the run, or under evals/. Not for
+        several targets.
     compare
         Two evaluation folders, A and B (or several of each, separated by commas: runs with different seeds).
     json
         Print the result as JSON.
     """
     if compare is not None:
-        if target is not None:
+        if targets:
             raise ConfigError("--compare takes two folders of evaluations, and no run besides")
         _compare(*compare, as_json=json)
         return
-    if target is None:
+    if not targets:
         raise ConfigError("say what to evaluate: ssp eval RUN --on SET, or compare: ssp eval --compare A B")
     if samples < 1 or (limit is not None and limit < 1) or seed < 0:
         raise ConfigError("--samples and --limit must be at least 1, and --seed not negative")
@@ -84,9 +85,15 @@ def evaluate(
     heat = temperature if temperature is not None else float(samples > 1)
     if not 0.0 <= heat < 100.0:
         raise ConfigError("--temperature must be between 0 and 100")
-    wish = _Wish(target, on, corpus, search, data.expanduser(), limit, Sampling(samples, heat, seed), set, out)
-    result = asyncio.run(_evaluate(wish))
-    say_json(result) if json else _show(result)
+    if len(targets) > 1 and out is not None:
+        raise ConfigError("--out is for one target; several have a folder each")
+    sampling = Sampling(samples, heat, seed)
+    wishes = [_Wish(one, on, corpus, search, data.expanduser(), limit, sampling, set, out) for one in targets]
+    results = [asyncio.run(_evaluate(wish)) for wish in wishes]
+    if len(results) == 1:
+        say_json(results[0]) if json else _show(results[0])
+    else:
+        say_json({"models": results}) if json else say(side_by_side(results))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +116,7 @@ async def _evaluate(wish: _Wish) -> dict[str, Any]:
     from ssp.runs.players import open_player
 
     questions = dict(_questions(wish))
-    index = _index(wish.corpus) if wish.corpus else None
+    index = index_of(wish.corpus) if wish.corpus else None
     for_judge = tuple(one for one in wish.overrides if one.startswith("judge."))
     others = tuple(one for one in wish.overrides if one not in for_judge)
     player = open_player(wish.target, others, index=index, url=wish.search)
@@ -184,7 +191,7 @@ def _questions(wish: _Wish) -> "Iterator[tuple[str, Sequence[Question]]]":
             yield file.name.split(".")[0] if name == str(file) else name, pinned(read_set(file), limit)
 
 
-def _index(corpus: Path) -> Path:
+def index_of(corpus: Path) -> Path:
     """An index as it is; a corpus is indexed once, in the user's cache."""
     from ssp.search.corpus import read_corpus
     from ssp.search.index import build_index

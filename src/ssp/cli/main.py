@@ -19,10 +19,13 @@ from ssp.threads import wait_calmly
 COMMANDS = {
     "train": "Train a search agent by self-play; gives a run directory.",
     "eval": "Score an agent on sets of questions, with intervals; compare two evaluations.",
+    "ablate": "Run one of the paper's comparisons with several seeds; gives a table.",
+    "report": "Write a run's report anew; export its verified problems; make a benchmark of its corpus.",
     "ask": "Answer a question, and show the searches and the passages used.",
     "play": "Play one linked game: proposal, verdict, attempts, rewards.",
     "data": "Question sets: what is there, where the rest comes from, and getting it.",
     "doctor": "Look over a configuration before a long run; --judge tells how far a judge can be trusted.",
+    "seeds": "Mine answers to propose for from a corpus.",
     "world": "Write a generated world: corpus, seeds, held-out questions, facts.",
     "index": "Build a search index from a corpus.",
     "search": "Search an index.",

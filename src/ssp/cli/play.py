@@ -102,7 +102,7 @@ def _with(config: Config, attempts: int) -> Config:
 def _draw(player: "Player", answer: str | None, hops: int | None, seed: int) -> tuple[Seed, list[Seed]]:
     """The seed to play, and a few others whose documents serve as noise."""
     from ssp.rng import python_random
-    from ssp.runs.players import read_seeds
+    from ssp.seeds.files import read_seeds
 
     known = read_seeds(player.seeds) if player.seeds else []
     python_random(seed, "draw").shuffle(known)

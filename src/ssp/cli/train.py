@@ -55,7 +55,7 @@ def train(
     if dry_run:
         say_json(resolved.model_dump()) if json else say(to_toml(resolved).rstrip())
         return
-    _train(_prepare(resolved, out), json)
+    _train(prepare_run(resolved, out), json)
 
 
 def newest_run(folder: Path) -> Path:
@@ -78,7 +78,8 @@ def _model(init: str) -> str:
     return str(newest_model(path)) if is_run(path) else init
 
 
-def _prepare(config: Config, out: Path | None) -> Path:
+def prepare_run(config: Config, out: Path | None) -> Path:
+    """Write a new run directory, and say what is in it."""
     from ssp.runs.ground import next_run, prepare
     from ssp.search.index import open_index
     from ssp.worlds.retrieval import check_retrieval

@@ -101,7 +101,7 @@ def find_set(name: str, data: Path) -> Path:
 def read_set(path: Path) -> list[Question]:
     """All questions of a file: JSON lines, JSON, TSV or CSV, plain or gzip. Ids that repeat are kept once."""
     questions: dict[str, Question] = {}
-    for number, row in enumerate(_rows(path), 1):
+    for number, row in enumerate(rows_of(path), 1):
         try:
             question = question_of(row, f"{path.name}:{number}")
         except (KeyError, TypeError, ValueError) as error:
@@ -146,7 +146,8 @@ def _first(row: Row, *names: str, default: Any = None) -> Any:
     return found
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def rows_of(path: Path) -> Iterator[Row]:
+    """The rows of a file as they stand."""
     try:
         raw = path.read_bytes()
         text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8-sig")

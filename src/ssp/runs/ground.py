@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ssp.config import Config
-from ssp.errors import ConfigError
+from ssp.errors import ConfigError, DataError
 from ssp.files import new_directory
 from ssp.monitors.open import require_installed
+from ssp.runs.seeds import SEEDS, is_reserved
 from ssp.runs.versions import versions
 from ssp.search.corpus import read_corpus
+from ssp.search.documents import Documents
 from ssp.search.index import build_index
 from ssp.search.manifest import EncoderEntry
+from ssp.seeds.files import read_seeds, seed_rows
+from ssp.seeds.mining import as_seeds, mine
 from ssp.worlds.world import WorldSettings
 from ssp.worlds.write import write_world
 
@@ -58,17 +62,29 @@ def prepare(config: Config, run: Path, progress: Progress) -> Ground:
             encoder=EncoderEntry(model=config.search.encoder, dimensions=0),
             progress=progress,
         )
+        _write_seeds(config, scratch, progress)
         shutil.copytree(_starting_model(config, scratch / "index", progress), scratch / FIRST_CHECKPOINT / "model")
     world = run / "world" if config.corpus == "world" else None
     return Ground(run, run / "index", world, manifest.documents)
+
+
+def _write_seeds(config: Config, run: Path, progress: Progress) -> None:
+    """Those of a file, or mined from the corpus; a generated world has its own."""
+    if config.seeds is not None:
+        seeds = read_seeds(Path(config.seeds).expanduser())
+    elif config.corpus != "world":
+        seeds = as_seeds(mine(list(Documents(run / "index")), progress), seed=config.seed)
+    else:
+        return
+    if config.steps and not any(not is_reserved(one, config) for one in seeds):
+        raise DataError("there is nothing to propose for: name a file of answers with --set seeds=FILE")
+    (run / SEEDS).write_bytes(b"".join(seed_rows(seeds)))
 
 
 def _refuse_what_is_missing(config: Config) -> None:
     """What can be configured but not yet be done is told before any work."""
     if config.engine.kind != "local":
         raise ConfigError(f"engine.kind={config.engine.kind}: only the local engine plays in this version")
-    if config.corpus != "world" and config.steps > 0:
-        raise ConfigError("self-play on one's own documents needs seeds, which this version can't mine: set steps=0")
 
 
 def _starting_model(config: Config, index: Path, progress: Progress) -> Path:

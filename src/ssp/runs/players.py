@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import orjson
 from pydantic import ValidationError
 
 from ssp.agents.agent import Budget, SearchAgent
@@ -14,9 +13,9 @@ from ssp.agents.protocol import PROTOCOLS
 from ssp.config import Config, load_config
 from ssp.errors import ConfigError, DataError
 from ssp.protocols import Searcher
+from ssp.runs.seeds import seeds_file
 from ssp.search.http import HttpSearcher
 from ssp.search.index import open_index
-from ssp.types import Seed
 
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -52,7 +51,7 @@ def open_player(
             raise ConfigError(f"{path} is a run, which brings its own settings; --set is for models without one")
         config = read_run_config(path)
         index = index or (None if url else path / "index")
-        seeds = path / "world" / "seeds.jsonl"
+        seeds = seeds_file(path)
         agent = make_agent(config, newest_model(path), _searcher(index, url))
         first = sorted(path.glob("checkpoints/step-*/model"))[0]
         return Player(agent, config, newest_model(path), seeds if seeds.exists() else None, first)
@@ -96,19 +95,6 @@ def read_run_config(run: Path) -> Config:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise DataError(f"{run}/config.json is not of this version of ssp: {where}: {first['msg']}") from None
-
-
-def read_seeds(path: Path) -> list[Seed]:
-    """Seeds from JSONL rows with `answer` and, where known, `id`, `aliases`, `hops`."""
-    seeds = []
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        try:
-            row = orjson.loads(line)
-            aliases = tuple(row.get("aliases", ()))
-            seeds.append(Seed(row.get("id", f"s{number}"), row["answer"], aliases, row.get("hops", 1)))
-        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
-            raise DataError(f"{path}, line {number} is not a seed: {error}") from None
-    return seeds
 
 
 def _searcher(index: Path | None, url: str | None) -> Searcher:

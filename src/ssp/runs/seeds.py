@@ -1,13 +1,41 @@
 """Drawing seeds: which answers are proposed for in which step. Depends on seed, step and curriculum only."""
 
+import hashlib
 import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
+from ssp.config import Config
 from ssp.errors import ConfigError
 from ssp.game.curriculum import shares_now
 from ssp.rng import python_random
+from ssp.text import normalise_answer
 from ssp.types import Seed
+
+SEEDS = "seeds.jsonl"
+
+
+def seeds_file(run: Path) -> Path:
+    """A run's answers to propose for: its own, or its world's."""
+    return run / SEEDS if (run / SEEDS).exists() else run / "world" / SEEDS
+
+
+def is_reserved(seed: Seed, config: Config) -> bool:
+    """Whether this answer is kept out of training. A generated world has held-out questions already."""
+    if config.corpus == "world":
+        return False
+    digest = hashlib.sha256(normalise_answer(seed.answer).encode()).digest()
+    return int.from_bytes(digest[:8]) < config.eval.reserve * 2**64
+
+
+def possible_shares(seeds: Sequence[Seed], shares: Sequence[float] | None) -> list[float] | None:
+    """The shares of hops without those that no seed can lead to, as long as there are others."""
+    if shares is None:
+        return None
+    there = {one.hops for one in seeds}
+    possible = [share if hops in there else 0.0 for hops, share in enumerate(shares, 1)]
+    return possible if sum(possible) > 0.0 else None
 
 
 class SeedBag:

@@ -16,10 +16,11 @@ from ssp.monitors.open import Complain, open_monitors
 from ssp.runs.directory import RunDirectory
 from ssp.runs.ground import FIRST_CHECKPOINT
 from ssp.runs.loop import Loop
-from ssp.runs.players import make_agent, read_run_config, read_seeds
-from ssp.runs.seeds import SeedBag
+from ssp.runs.players import make_agent, read_run_config
+from ssp.runs.seeds import SeedBag, is_reserved, possible_shares, seeds_file
 from ssp.runs.watchers import Together, Tracked, Watcher
 from ssp.search.index import open_index
+from ssp.seeds.files import read_seeds
 from ssp.types import Role, RunState
 from ssp.worlds.oracle import Oracle
 
@@ -66,8 +67,9 @@ def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watch
     proposer = agent if config.game.proposer == "policy" else frozen
     judge = open_judge(config.judge)
     game = Game(agent, Verifier(reader, config.verify, judge), config, proposer, judge)
-    answers = read_seeds(run.path / "world" / "seeds.jsonl")
-    seeds = SeedBag(answers, config.game.hops, config.seed, config.game.curriculum)
+    answers = [one for one in read_seeds(seeds_file(run.path)) if not is_reserved(one, config)]
+    shares = config.game.hops if config.corpus == "world" else possible_shares(answers, config.game.hops)
+    seeds = SeedBag(answers, shares, config.seed, config.game.curriculum)
     oracle = Oracle.load(run.path / "world") if config.corpus == "world" else None
     return Loop(config, run, game, learner, seeds, held_out(run.path), watcher, oracle)
 

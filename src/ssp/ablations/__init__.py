@@ -1,0 +1,1 @@
+"""The paper's comparisons, to be run again by one command each."""

@@ -1,0 +1,1 @@
+"""Answers to propose for: files of them, and mining them from any corpus."""
