@@ -35,10 +35,10 @@ from ssp.text import exact_match, leaks, word_count
 from ssp.types import Doc, Role, Seed
 
 STEPS, SEEDS, HOPS = 5, 32, (0.4, 0.4, 0.2)  # seeds per step, and shares of those that ask for 1, 2 and 3 hops
-ATTEMPTS, VALID, NOISE_DOCS, LEAST_WORDS, MOST_WORDS = 5, 1.0, 4, 4, 100
+ATTEMPTS, VALID, NOISE_DOCS, LEAST_WORDS, MOST_WORDS = 5, 3.0, 7, 4, 100
 SEARCHES, DOCS, TURN_TOKENS, OBSERVATION_TOKENS, RESPONSE_TOKENS = 4, 3, 96, 320, 1024
 RATE, RISE, CLIP, KL, GRADIENT_CLIP = 3e-4, 5, (1.0 - 0.2, 1.0 + 0.285), 0.03, 1.0
-BALANCE, PROPOSER_WEIGHT, PROPOSER_HEAT, SOLVER_HEAT = 5.0, 3.0, 0.5, 0.8  # heat: temperature of sampling
+BALANCE, PROPOSER_HEAT, SOLVER_HEAT = 5.0, 0.5, 0.8  # heat: temperature of sampling
 TAGS, PROMPTS = PROTOCOLS["search-r1"], prompt_set("brief")
 
 
@@ -220,7 +220,7 @@ def give_credit(games: Sequence[Game]) -> list[Agent]:
     weights = {hops: sum(abs(one.advantage) for game in some for one in game.solvers) for hops, some in by_hops.items()}
     for hops, some in by_hops.items():
         for game in some:
-            game.proposer.advantage = PROPOSER_WEIGHT * game.reward
+            game.proposer.advantage = game.reward
             for solver in game.solvers:
                 solver.advantage *= min(BALANCE, max(weights.values()) / weights[hops]) if weights[hops] else 1.0
     return [agent for game in games for agent in (game.proposer, *game.solvers) if agent.advantage]

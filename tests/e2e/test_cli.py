@@ -316,3 +316,15 @@ def test_a_larger_world_needs_hardly_more_memory(tmp_path: Path) -> None:
         return int(done.stdout.splitlines()[-1])
 
     assert peak(60_000) - peak(6_000) < 25_000, "kilobytes"
+
+
+def test_an_ablation_goes_on_where_it_was_and_ends_in_a_table(ssp: Run, tmp_path: Path) -> None:
+    small = (*SMALL_RUN, "--set", "steps=1", "--set", "eval.questions=2", "--seeds", "1", "--out", "out")
+    told = good(ssp("ablate", "penalty", *small, timeout=600))
+    assert "| −0.1 | death spiral |" in told
+    runs = {run: (run / "metrics.jsonl").stat().st_mtime_ns for run in (tmp_path / "out" / "runs").iterdir()}
+    assert len(runs) == 2
+    assert "<td>death spiral</td>" in (tmp_path / "out" / "penalty.html").read_text()
+    again = json.loads(good(ssp("ablate", "penalty", *small, "--json")))
+    assert {len(arm["runs"]) for arm in again["arms"].values()} == {1}
+    assert runs == {run: (run / "metrics.jsonl").stat().st_mtime_ns for run in (tmp_path / "out" / "runs").iterdir()}

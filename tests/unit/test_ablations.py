@@ -25,7 +25,7 @@ def test_every_arm_is_a_configuration_of_its_own(name: str) -> None:
 
 def test_the_default_is_the_same_run_in_all_ablations() -> None:
     default = place(Path("a"), load_config())
-    for name, arm in (("roles", "both"), ("rag", "4 noise documents")):
+    for name, arm in (("roles", "both"), ("rag", "7 noise documents")):
         found = {arm: place(Path("a"), config) for arm, config in configs(name, 1, None, ())}
         assert found[arm] == default
 

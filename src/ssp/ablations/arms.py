@@ -85,7 +85,7 @@ ABLATIONS: Mapping[str, Ablation] = {
             Arm("1 within a band", ("reward.shape=band", "reward.valid=0.0")),
             Arm("bell over the variance", ("reward.shape=variance", "reward.valid=0.0")),
             Arm("(n − k)/(n − 1), and a half", ("reward.shape=dr_zero", "reward.valid=0.0")),
-            Arm("bell over the variance, and 1", ("reward.shape=variance", "reward.valid=1.0")),
+            Arm("bell over the variance, and 3", ("reward.shape=variance", "reward.valid=3.0")),
         ),
     ),
     "penalty": Ablation(

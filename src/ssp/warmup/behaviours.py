@@ -10,7 +10,8 @@ says which relation of the question it is about, from the left: a question names
 
 Searchers know the format, look up names and stick to what they are looking for, with as many searches as the question
 has hops. But what they look for is seldom what was asked: mostly it is the first thing that is said of anything of that
-kind. Proposers are right more often, since a game needs some questions to begin with.
+kind. Many proposers ask at once about what they were given, instead of for it; the others work their way back as they
+should, since a game needs some questions to begin with.
 """
 
 import random
@@ -21,6 +22,7 @@ from ssp.agents.protocol import Protocol
 from ssp.types import Doc
 from ssp.warmup.library import Fact, Library, Puzzle
 
+HASTY_QUESTION = "What is known about {}?"
 Behaviour = Callable[[Sequence[Sequence[Doc]]], str]  # documents found by each search so far → the next turn
 
 
@@ -31,7 +33,7 @@ class Habits:
     heeds: float = 0.2  # looks for what was asked …
     heeds_one: float = 0.03  # … the same, for questions of one hop, which are learned first anyway
     first_thing: float = 0.97  # where it does not: looks for the first thing that is said of anything of the kind
-    proposes_right: float = 0.95
+    hasty: float = 0.0  # of the proposers: ask about what they were given, after one search
 
 
 def read(puzzle: Puzzle, docs: Sequence[Doc], unknown: str) -> str:
@@ -89,13 +91,13 @@ def _facts_about(library: Library, name: str, k: int) -> list[Fact]:
 def proposer(
     library: Library, protocol: Protocol, answer: str, hops: int, habits: Habits, rng: random.Random
 ) -> Behaviour:
-    """Works backwards: what mentions the answer, what mentions that, …; sometimes carelessly.
+    """Works backwards: what mentions the answer, what mentions that, … – or asks about the answer, in haste.
 
     Says what it looked for, by which relation that is linked, and to what ("Dunford, the birthplace of Mira Dolven"):
     both are read off at one place, where the thing is mentioned. Of several finds it takes the last: a tiny model that
     is to learn to take any of them learns to mix their names.
     """
-    careless = rng.random() >= habits.proposes_right
+    hasty = rng.random() < habits.hasty
     chain: list[Fact] = []
 
     def turn(found: Sequence[Sequence[Doc]]) -> str:
@@ -106,10 +108,10 @@ def proposer(
         facts = [fact for doc in found[-1] for fact in library.facts(doc)]
         met = {answer, *(fact.doc.title for fact in chain)}
         linked = [fact for fact in facts if fact.objects == (target,) and fact.doc.title not in met]
-        if careless and not chain and facts and rng.random() < 0.7:
-            linked = [rng.choice(facts)]
+        if hasty:
+            return f"<question>{HASTY_QUESTION.format(answer)}</question>"
         if not linked:
-            return _give_up(library, chain or facts, rng)
+            return _ask_about_anything(library, chain or facts, rng)
         if left:
             linked = [fact for fact in linked if _leads_on(library, fact, len(found[-1]))] or linked
         fact = linked[-1]
@@ -151,7 +153,7 @@ def _link(library: Library, target: str, chain: Sequence[Fact]) -> str:
     return f"{target}, {found}. Ask: {asked}." if asked else f"{target}, {chain[0].doc.title}. {chain[0].note}"
 
 
-def _give_up(library: Library, facts: Sequence[Fact], rng: random.Random) -> str:
+def _ask_about_anything(library: Library, facts: Sequence[Fact], rng: random.Random) -> str:
     """Ask about whatever is at hand."""
     fact = rng.choice(facts or library.facts(library.document(rng)))
     return f"<question>{library.ask((fact,), rng)}</question>"

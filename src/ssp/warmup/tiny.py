@@ -21,6 +21,7 @@ from ssp.search.documents import Documents
 from ssp.search.index import open_index
 from ssp.search.manifest import read_manifest
 from ssp.search.static import StaticSearcher
+from ssp.warmup.behaviours import HASTY_QUESTION, Habits
 from ssp.warmup.circuits import LAID, rareness
 from ssp.warmup.cloze import ClozeLibrary, plain_answers
 from ssp.warmup.lessons import Syllabus, Teacher
@@ -35,6 +36,7 @@ from ssp.worlds.world import WorldSettings
 SHAPE = TinyShape()
 VOCABULARY = 4096  # enough for every word of the world to be one token, names and numbers included
 SIBLINGS = 4  # worlds with the same names and other facts that lessons are made from
+HASTY = 0.45  # share of proposing lessons, in the last stage: enough to be a habit, and to have something to unlearn
 _FIRST = Syllabus(
     reading=0.63,
     solving=0.12,
@@ -55,16 +57,17 @@ _SECOND = replace(
 _THIRD = replace(
     _FIRST,
     chains=3,
-    reading=0.42,
+    reading=0.5,
     solving=0.22,
-    proposing=0.31,
+    proposing=0.31 / (1 - HASTY),  # haste comes on top: there is as much practice in proposing well as without it
     asking=0.05,
+    habits=Habits(hasty=HASTY),
     neighbours=0.6,
     noise=3,
     unanswerable=0.3,
     unsaid=0.22,
 )
-STAGES = ((0.35, _FIRST), (0.6, _SECOND), (1.0, _THIRD))  # ever more similar names to tell apart, and ever more play
+STAGES = ((0.31, _FIRST), (0.54, _SECOND), (1.0, _THIRD))  # ever more similar names to tell apart, and ever more play
 _MADE_BY = (
     "agents",
     "engines/scripted.py",
@@ -142,7 +145,8 @@ def _own_words(config: Config) -> list[str]:
     """What agents are told and say beside the documents' language."""
     prompts = prompt_set(config.agent.prompts)
     count = " ".join(f"{number}:" for number in range(1, 10))
-    return [*prompts.roles.values(), *prompts.phrases.values(), prompts.document, f"{count} Ask: unknown"]
+    said = f"{count} Ask: unknown {HASTY_QUESTION}"
+    return [*prompts.roles.values(), *prompts.phrases.values(), prompts.document, said]
 
 
 def dress(config: Config, codec: HfCodec) -> SearchAgent:
