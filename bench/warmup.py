@@ -17,7 +17,8 @@ from typing import Any
 from bench.common import in_process, save, table
 from ssp.agents.agent import SearchAgent
 from ssp.config import Config, load_config
-from ssp.evaluate.questions import Question, answer_questions, read_questions
+from ssp.evaluate.questions import Question, answer_questions
+from ssp.evaluate.sets import read_set
 from ssp.game.step import Game
 from ssp.game.verify import Verifier, reading_task
 from ssp.runs.ground import prepare
@@ -37,7 +38,7 @@ def measure(run: Path, count: int) -> dict[str, Any]:
     """Rates by hops, each over `count` questions or seeds."""
     player = open_player(str(run))
     agent = player.agent
-    questions = read_questions(run / "world" / "questions.jsonl")
+    questions = read_set(run / "world" / "questions.jsonl")
     rows = [json.loads(line) for line in (run / "world" / "questions.jsonl").read_bytes().splitlines()]
     gold = {row["id"]: row["supporting_ids"] for row in rows}
     docs = {doc.id: doc for doc in Documents(run / "index")}

@@ -25,7 +25,7 @@ from ssp.agents.protocol import PROTOCOLS, ActionKind
 from ssp.agents.tape import encode_prompt
 from ssp.config import load_config
 from ssp.engines.models import load_model
-from ssp.evaluate.questions import Question, read_questions
+from ssp.evaluate.sets import read_set
 from ssp.rng import derive, python_random
 from ssp.runs.ground import FIRST_CHECKPOINT, prepare
 from ssp.runs.seeds import SeedBag
@@ -272,7 +272,7 @@ def train(run: Path, steps: int, say: Callable[[str], None] = print) -> None:
     table, library = (Table(run / FIRST_CHECKPOINT / "model", run / "index") for _ in range(2))
     learner = Learner(table.policy, library.policy)
     seeds = SeedBag(read_seeds(run / "world" / "seeds.jsonl"), HOPS, seed=0)
-    held_out = read_questions(run / "world" / "questions.jsonl")
+    held_out = run / "world" / "questions.jsonl"
     say(f"before: {accuracy(table, held_out)}")
     for step in range(steps):
         games = play_step(table, library, seeds.of_step(step)(SEEDS, 0), step, derive(0, "step", step))
@@ -283,11 +283,11 @@ def train(run: Path, steps: int, say: Callable[[str], None] = print) -> None:
     say(f"after:  {accuracy(table, held_out)}")
 
 
-def accuracy(table: Table, questions: Sequence[Question], count: int = 50) -> str:
+def accuracy(table: Table, questions: Path, count: int = 50) -> str:
     """Right answers to held-out questions, by hops."""
     parts = []
     for hops in (1, 2, 3):
-        some = [one for one in questions if one.hops == hops][:count]
+        some = [one for one in read_set(questions) if one.hops == hops][:count]
         said = [table.play(Agent(Role.SOLVER, {"question": one.question})).final or "" for one in some]
         right = sum(exact_match(answer, one.answers) for answer, one in zip(said, some, strict=True))
         parts.append(f"{right / len(some):.0%} at {hops} hops")

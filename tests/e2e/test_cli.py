@@ -1,5 +1,6 @@
 """The commands of the README, and one clear line for every mistake."""
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -9,6 +10,23 @@ from pathlib import Path
 
 import pytest
 
+from ssp.ablations.gates import score_gates
+from ssp.cli.main import COMMANDS
+from ssp.records import encode
+from ssp.types import (
+    Doc,
+    Episode,
+    Hit,
+    Outcome,
+    Problem,
+    Role,
+    SearchCall,
+    Seed,
+    Segment,
+    Status,
+    Trajectory,
+    Verdict,
+)
 from tests.e2e.conftest import Run, command
 from tests.judge_server import JudgeServer
 
@@ -195,9 +213,7 @@ def test_dry_run_prints_the_configuration_and_writes_nothing(ssp: Run, tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "name", ["", "train", "eval", "doctor", "data", "ask", "play", "world", "index", "search", "serve"]
-)
+@pytest.mark.parametrize("name", ["", *COMMANDS])
 def test_help(ssp: Run, name: str) -> None:
     assert "Usage: ssp" in good(ssp(*([name] if name else []), "--help"))
 
@@ -328,3 +344,28 @@ def test_an_ablation_goes_on_where_it_was_and_ends_in_a_table(ssp: Run, tmp_path
     again = json.loads(good(ssp("ablate", "penalty", *small, "--json")))
     assert {len(arm["runs"]) for arm in again["arms"].values()} == {1}
     assert runs == {run: (run / "metrics.jsonl").stat().st_mtime_ns for run in (tmp_path / "out" / "runs").iterdir()}
+
+
+def test_gates_are_held_against_the_oracle(ssp: Run, tmp_path: Path) -> None:
+    """Two questions of a run with the same evidence, one true and one not; a reader of three steps finds neither."""
+    good(ssp("train", *QUICK, "--out", "run"))
+    row = json.loads((tmp_path / "run" / "world" / "questions.jsonl").read_text().splitlines()[0])
+    found = tuple(Doc(one, one, f"A text of its own, {one}.") for one in ("d1", "d2"))
+    call = SearchCall("something", tuple(Hit(doc, rank, 1.0) for rank, doc in enumerate(found, 1)), 0.0)
+    lines = []
+    for number, answer in enumerate((row["answers"][0], "Nobody At All")):
+        seed = Seed(f"s{number}", answer, hops=1)
+        proposal = Trajectory(
+            f"p{number}", Role.PROPOSER, (Segment.prompt("x", (1,)),), (call,), Status.FINISHED, 0, row["question"]
+        )
+        problem = Problem(
+            f"q{number}", seed.id, row["question"], answer, proposal_id=proposal.id, hops=1, evidence=found
+        )
+        verdict = Verdict(Outcome.REJECTED, "rag: no")
+        lines.append(encode(Episode(f"e{number}", 0, seed, proposal, problem, verdict, rewards={proposal.id: 0.0})))
+    (tmp_path / "run" / "episodes.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    scores = {one.gate: one for one in asyncio.run(score_gates(tmp_path / "run"))}
+    assert (scores["none"].questions, scores["none"].true, scores["none"].accepted) == (2, 1, 2)
+    assert (scores["none"].precision, scores["none"].recall) == (0.5, 1.0)
+    assert all(scores[f"rag, {noise} noise documents"].accepted == 0 for noise in (0, 1, 4, 7))
+    assert scores["closed-book"].accepted == 2, "who knows nothing answers nothing without documents"

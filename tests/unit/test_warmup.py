@@ -16,9 +16,10 @@ from ssp.engines.models import load_model
 from ssp.errors import DataError
 from ssp.search.index import build_index, open_index
 from ssp.search.static import StaticSearcher
+from ssp.seeds.mining import mine
 from ssp.types import Doc
 from ssp.warmup.behaviours import read
-from ssp.warmup.cloze import ClozeLibrary, plain_answers
+from ssp.warmup.cloze import ClozeLibrary
 from ssp.warmup.lessons import Lesson, Syllabus, Teacher
 from ssp.warmup.library import Library
 from ssp.warmup.looking import COUNTS, FINDS, GOES_ON, READS, TELLS, Gaze, Look, Marks, looks
@@ -157,7 +158,7 @@ def test_searches_lean_on_the_question(sibling: WorldLibrary, codec: HfCodec) ->
 
 def test_any_corpus_makes_lessons(tmp_path: Path) -> None:
     build_index(NOTES, tmp_path / "index")
-    library = ClozeLibrary(NOTES, plain_answers(NOTES), open_index(tmp_path / "index", compiled=False))
+    library = ClozeLibrary(NOTES, [one.answer for one in mine(NOTES)], open_index(tmp_path / "index", compiled=False))
     puzzle = library.puzzle(3, random.Random(0))
     assert [fact.doc.title for fact in puzzle.facts[:2]] == ["Oakmere", "Mira Dolven"]
     own = HfCodec(train_tokenizer(library.texts(), 500))

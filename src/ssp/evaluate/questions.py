@@ -3,12 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-import orjson
 
 from ssp.agents.agent import SearchAgent, Task
-from ssp.errors import DataError
 from ssp.rng import derive
 from ssp.text import exact_match
 from ssp.types import Role, Trajectory
@@ -35,22 +31,6 @@ class Answered:
     def correct(self) -> bool:
         final = self.trajectory.final
         return final is not None and exact_match(final, self.question.answers)
-
-
-def read_questions(path: Path) -> list[Question]:
-    """Questions from a JSONL file with `id`, `question`, `answers` and, if known, `hops`."""
-    questions = []
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise DataError(f"can't read questions from {path}: {error.strerror}") from None
-    for number, line in enumerate(lines, 1):
-        try:
-            row = orjson.loads(line)
-            questions.append(Question(row["id"], row["question"], tuple(row["answers"]), row.get("hops", 1)))
-        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-            raise DataError(f"{path}, line {number} is not a question: {error}") from None
-    return questions
 
 
 async def answer_questions(

@@ -7,7 +7,8 @@ from typing import Any
 
 from ssp.config import Config
 from ssp.engines.models import load_model
-from ssp.evaluate.questions import Question, read_questions
+from ssp.evaluate.questions import Question
+from ssp.evaluate.sets import read_set
 from ssp.game.step import Game
 from ssp.game.verify import Verifier
 from ssp.judges.open import open_judge
@@ -78,7 +79,7 @@ def held_out(run: Path) -> Mapping[str, list[Question]]:
     """The world's evaluation questions, by set."""
     file = run / "world" / "questions.jsonl"
     sets: dict[str, list[Question]] = {}
-    for one in read_questions(file) if file.exists() else ():
+    for one in read_set(file) if file.exists() else ():
         sets.setdefault(f"world-{one.hops}", []).append(one)
     return dict(sorted(sets.items()))
 

@@ -127,13 +127,3 @@ def _mentions(sentence: str, answers: frozenset[str]) -> Iterator[str]:
             for end in range(min(len(text), start + _LONGEST), start, -1):
                 if text[start:end] in answers:
                     yield text[start:end]
-
-
-def plain_answers(docs: Iterable[Doc]) -> list[str]:
-    """Answers for a corpus that comes without seeds: titles of documents, and years."""
-    found: dict[str, None] = {}
-    for doc in docs:
-        if doc.title:
-            found[doc.title] = None
-        found.update(dict.fromkeys(re.findall(r"\b1\d{3}\b|\b20\d{2}\b", doc.text)))
-    return list(found)

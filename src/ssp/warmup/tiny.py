@@ -21,9 +21,10 @@ from ssp.search.documents import Documents
 from ssp.search.index import open_index
 from ssp.search.manifest import read_manifest
 from ssp.search.static import StaticSearcher
+from ssp.seeds.mining import mine
 from ssp.warmup.behaviours import HASTY_QUESTION, Habits
 from ssp.warmup.circuits import LAID, rareness
-from ssp.warmup.cloze import ClozeLibrary, plain_answers
+from ssp.warmup.cloze import ClozeLibrary
 from ssp.warmup.lessons import Syllabus, Teacher
 from ssp.warmup.library import Library
 from ssp.warmup.looking import Marks
@@ -122,7 +123,8 @@ def _libraries(config: Config, index: Path) -> Sequence[Library]:
         settings = WorldSettings(config.world.articles, config.seed, config.world.richness)
         return WorldLibrary.siblings(settings, SIBLINGS)
     docs = list(Documents(index))
-    return [ClozeLibrary(docs, plain_answers(docs), open_index(index, compiled=False))]
+    answers = [one.answer for one in mine(docs)]
+    return [ClozeLibrary(docs, answers, open_index(index, compiled=False))]
 
 
 def _make(config: Config, libraries: Sequence[Library], folder: Path, progress: Progress) -> None:
