@@ -49,7 +49,7 @@ HOMES = {
     "uvicorn": ("cli/serve.py",),
     "starlette": ("search/server.py",),
     "httpx": ("packages.py", "service.py"),
-    "pyarrow": ("search/corpus.py",),
+    "pyarrow": ("runs/export.py", "search/corpus.py"),
 }
 PURE = [
     "types",
