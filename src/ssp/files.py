@@ -31,6 +31,18 @@ def new_directory(target: Path, what: str) -> Iterator[Path]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
+@contextmanager
+def new_file(target: Path) -> Iterator[Path]:
+    """Yield a path beside `target` to write to; it becomes `target` when the block ends well, else nothing is left."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    scratch = target.with_name(f".{target.name}.part")
+    try:
+        yield scratch
+        scratch.replace(target)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
 def refuse_existing(target: Path, what: str) -> None:
     """A product is never overwritten: say so before any work is done."""
     target = target.expanduser()

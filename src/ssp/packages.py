@@ -16,6 +16,7 @@ from urllib.parse import urldefrag, urljoin
 import httpx
 
 from ssp.errors import DataError
+from ssp.files import new_file
 
 Advance = Callable[[int], None]  # told of so many more bytes
 PYPI = "https://pypi.org/simple"
@@ -47,13 +48,12 @@ def download(
 
 def get(address: str, out: Path, sha256: str | None = None, progress: Advance = _unheard) -> str:
     """Write what is at an address to `out`; gives its hash. With another hash than the given one nothing is kept."""
-    unfinished = out.with_name(f"{out.name}.part")
     digest = hashlib.sha256()
-    try:
+    with new_file(out) as scratch:
         with (
             _plainly(f"can't get {address}"),
             httpx.stream("GET", address, timeout=60.0, follow_redirects=True) as response,
-            unfinished.open("wb") as file,
+            scratch.open("wb") as file,
         ):
             response.raise_for_status()
             for chunk in response.iter_bytes(1 << 20):
@@ -62,9 +62,6 @@ def get(address: str, out: Path, sha256: str | None = None, progress: Advance = 
                 progress(len(chunk))
         if sha256 is not None and digest.hexdigest() != sha256:
             raise DataError(f"{address} is not the file we know (it has another hash); nothing was kept")
-        unfinished.replace(out)
-    finally:
-        unfinished.unlink(missing_ok=True)
     return digest.hexdigest()
 
 

@@ -3,7 +3,7 @@
 Retries happen here and nowhere else.
 """
 
-from typing import Any
+from typing import Any, TypedDict
 
 import httpx
 import orjson
@@ -18,11 +18,18 @@ class _PassingFailure(Exception):
     """The request is worth repeating."""
 
 
-class Service:
-    """One address that takes JSON and answers with JSON; raises `error` if it does not.
+class Options(TypedDict, total=False):
+    """How a service is asked. A `transport` puts a function in place of the network, for tests."""
 
-    A `transport` puts a function in place of the network, for tests.
-    """
+    token: str | None
+    timeout: float
+    attempts: int
+    connections: int
+    transport: httpx.AsyncBaseTransport | None
+
+
+class Service:
+    """One address that takes JSON and answers with JSON; raises `error` if it does not."""
 
     def __init__(
         self,

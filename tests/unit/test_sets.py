@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ssp.cli.corpora import index_of
 from ssp.errors import DataError
 from ssp.evaluate.questions import Question
 from ssp.evaluate.sets import SETS, find_set, fingerprint, pinned, read_set
@@ -114,3 +115,16 @@ def test_real_sets_have_the_sizes_that_they_should(data: Path) -> None:
     sizes |= {"nq": 3610, "simpleqa": 4326, "frames": 824}
     assert {name: len(read_set(find_set(name, data))) for name in sizes} == sizes
     assert set(sizes) == set(SETS) - {"triviaqa"}
+
+
+def test_a_folder_is_indexed_once_and_again_when_a_file_in_it_changed(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("# Oakmere\n\nA town.")
+    first = index_of(notes, tmp_path / "cache")
+    assert index_of(notes, tmp_path / "cache") == first
+    assert index_of(first, tmp_path / "cache") == first, "an index is taken as it is"
+    (notes / "a.md").write_text("# Oakmere\n\nA town on the Velbeck.")
+    assert index_of(notes, tmp_path / "cache") != first
+    with pytest.raises(DataError, match="no index and no corpus"):
+        index_of(tmp_path / "absent")

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ssp.config import VerifyConfig
+from ssp.game.step import noise_of
 from ssp.game.verify import Verifier
 from ssp.records import decode
 from ssp.rng import derive, python_random
 from ssp.runs.directory import EPISODES
 from ssp.runs.players import open_player
-from ssp.types import Doc, Episode, Outcome
+from ssp.types import Episode, Outcome
 from ssp.worlds.oracle import Oracle, Truth
 
 NOISE = (0, 1, 4, 7)
@@ -72,23 +73,11 @@ async def score_gates(run: Path, most: int = 400) -> list[GateScore]:
 async def _passes(verifier: Verifier, episode: Episode, others: Sequence[Episode]) -> bool:
     assert episode.proposal is not None
     key = derive(0, episode.id)
-    noise = _noise(episode, others, verifier.config.noise_docs, key)
+    neighbours = [one.proposal for one in others if one.seed.id != episode.seed.id and one.proposal is not None]
+    python_random(key, "neighbours").shuffle(neighbours)  # more noise is the less, and some besides
+    noise = noise_of(episode.proposal, neighbours[: verifier.config.noise_docs], key)
     _, verdict = await verifier.verify(episode.proposal, episode.seed, noise, key)
     return verdict.outcome is Outcome.PASSED
-
-
-def _noise(episode: Episode, others: Sequence[Episode], count: int, key: int) -> list[Doc]:
-    """Single documents of other proposals, as in the game; more of them are the fewer and some others."""
-    rng = python_random(key, "noise")
-    own = {doc.id for doc in episode.proposal.evidence} if episode.proposal else set()
-    docs: dict[str, Doc] = {}
-    for other in rng.sample(list(others), min(len(others), 4 * max(NOISE))):
-        if len(docs) < count and other.seed.id != episode.seed.id and other.proposal is not None:
-            offered = [doc for doc in other.proposal.evidence if doc.id not in own]
-            if offered:
-                doc = rng.choice(offered)
-                docs.setdefault(doc.id, doc)
-    return list(docs.values())
 
 
 def _some(run: Path, most: int) -> list[Episode]:

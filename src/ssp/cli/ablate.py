@@ -49,7 +49,11 @@ def ablate(
         raise ConfigError("an ablation needs at least one step: set steps=1 or more")
     missing = sum(not is_done(run, config) for run, config in dict(runs).items())
     note(f"{name}: {len(chosen.arms)} arms, {seeds} seeds; {missing} runs to do, in {out}/runs")
-    found = play_all(name, seeds, preset, set, out, _play)
+    try:
+        found = play_all(name, seeds, preset, set, out, _play)
+    except KeyboardInterrupt:
+        note("stopped; what is done is kept. Go on with the same command")
+        raise
     lines = rows(chosen, found)
     more = _gates(runs[-1][0]) if name == "rag" else []
     text = markdown(name, chosen, lines, more)

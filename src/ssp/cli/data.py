@@ -104,7 +104,6 @@ def _pull_from_hub(name: str, data: Path) -> None:
     out = data / f"{name}.jsonl"
     if out.exists():
         raise DataError(f"{out} exists already; remove it, or name another folder with --data")
-    data.mkdir(parents=True, exist_ok=True)
     try:
         digest = get(HUB_FILES[name], out)
     except DataError as error:
@@ -139,7 +138,7 @@ def bounds(
     json
         Print the shares as JSON.
     """
-    from ssp.cli.evaluate import index_of
+    from ssp.cli.corpora import index_of
     from ssp.evaluate.bounds import bounds as measure
     from ssp.search.documents import Documents
     from ssp.search.index import open_index

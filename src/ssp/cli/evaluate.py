@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 from cyclopts import Parameter
 
+from ssp.cli.corpora import index_of
 from ssp.cli.output import note, progress, say, say_json
 from ssp.config import JudgeConfig, load_config
-from ssp.errors import ConfigError, DataError
+from ssp.errors import ConfigError
 from ssp.evaluate.sets import DATA, find_set, fingerprint, pinned, read_set
 from ssp.evaluate.table import side_by_side
 
@@ -189,25 +190,6 @@ def _questions(wish: _Wish) -> "Iterator[tuple[str, Sequence[Question]]]":
         else:
             file = find_set(name, wish.data)
             yield file.name.split(".")[0] if name == str(file) else name, pinned(read_set(file), limit)
-
-
-def index_of(corpus: Path) -> Path:
-    """An index as it is; a corpus is indexed once, in the user's cache."""
-    from ssp.search.corpus import read_corpus
-    from ssp.search.index import build_index
-    from ssp.search.manifest import NAME
-
-    corpus = corpus.expanduser()
-    if (corpus / NAME).exists():
-        return corpus
-    if not corpus.exists():
-        raise DataError(f"there is no index and no corpus at {corpus}")
-    stamp = f"{corpus.resolve()}\0{corpus.stat().st_mtime_ns}\0{corpus.stat().st_size}"
-    index = Path("~/.cache/ssp/index").expanduser() / hashlib.sha256(stamp.encode()).hexdigest()[:16]
-    if not index.exists():
-        with progress() as advance:
-            build_index(read_corpus([corpus]), index, progress=advance)
-    return index
 
 
 def _default_folder(target: str, settings: dict[str, Any]) -> Path:

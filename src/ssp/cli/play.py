@@ -75,24 +75,16 @@ async def _play(
     search: str | None,
     overrides: tuple[str, ...],
 ) -> Episode:
-    from ssp.game.step import Game
-    from ssp.game.verify import Verifier
-    from ssp.judges.open import open_judge
-    from ssp.runs.players import open_player
+    from ssp.runs.players import make_game, open_player
 
     player = open_player(target, overrides, index=index, url=search)
     chosen, others = _draw(player, answer, hops, seed)
+    game = make_game(_with(player.config, attempts), player.agent, player.first)
     try:
-        config = _with(player.config, attempts)
-        reader = player.start if config.verify.reader == "start" else player.agent
-        proposer = player.start if config.game.proposer == "start" else player.agent
-        judge = open_judge(config.judge)
-        game = Game(player.agent, Verifier(reader, config.verify, judge), config, proposer, judge)
         [episode] = await game.play([chosen], 0, seed, others)
         return episode
     finally:
-        await player.agent.searcher.close()
-        await player.agent.engine.close()
+        await game.close()
 
 
 def _with(config: Config, attempts: int) -> Config:

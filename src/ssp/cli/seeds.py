@@ -30,6 +30,7 @@ def seeds(
     json
         Print the counts as JSON.
     """
+    from ssp.files import new_file
     from ssp.search.corpus import read_corpus
     from ssp.seeds.files import seed_rows
     from ssp.seeds.mining import as_seeds, counts_by_kind, mine
@@ -44,10 +45,8 @@ def seeds(
         raise DataError(
             f"no document of {corpus} mentions anything that another one is about: there is nothing to mine"
         )
-    out.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = out.with_name(f"{out.name}.part")
-    unfinished.write_bytes(b"".join(seed_rows(made)))
-    unfinished.replace(out)
+    with new_file(out) as scratch:
+        scratch.write_bytes(b"".join(seed_rows(made)))
     kinds, hops = counts_by_kind(mined), dict(sorted(Counter(one.hops for one in made).items()))
     if json:
         say_json(

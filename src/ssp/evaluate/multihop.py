@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from ssp.errors import DataError
+from ssp.files import new_file
 from ssp.packages import PackageFile
 
 SOURCE = PackageFile(
@@ -98,11 +99,9 @@ _MAKERS: Mapping[str, Support] = {
 
 
 def _write(file: Path, rows: list[Row]) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
     content = b"".join(orjson.dumps(row) + b"\n" for row in rows)
-    unfinished = file.with_name(f"{file.name}.part")
-    unfinished.write_bytes(gzip.compress(content, mtime=0) if file.suffix == ".gz" else content)
-    unfinished.replace(file)
+    with new_file(file) as scratch:
+        scratch.write_bytes(gzip.compress(content, mtime=0) if file.suffix == ".gz" else content)
 
 
 def _id(title: str, text: str) -> str:

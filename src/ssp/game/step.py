@@ -43,6 +43,12 @@ class Game:
     proposer: SearchAgent | None = None
     judge: Judge = field(default_factory=ExactJudge)
 
+    async def close(self) -> None:
+        """Let go of what the players hold: engine, searcher, judge."""
+        await self.agent.engine.close()
+        await self.agent.searcher.close()
+        await self.judge.close()
+
     async def step(self, redraw: Redraw, pool: Pool, step: int, key: int) -> list[Episode]:
         """The games of drawn seeds, in their order, then those of pooled problems."""
         fresh = await self.play(redraw(self.config.game.seeds, 0), step, key)
@@ -86,7 +92,7 @@ class Game:
         proposed = perf_counter()
         others = [await other for other in neighbours]
         began_verifying = perf_counter()
-        noise = _noise(proposal, others, derive(key, one.id))
+        noise = noise_of(proposal, others, derive(key, one.id))
         problem, verdict = await self.verifier.verify(proposal, one.seed, noise, derive(key, "verify", one.id))
         verified = perf_counter()
         solutions: Sequence[Trajectory] = ()
@@ -176,7 +182,7 @@ def _valid(episodes: Sequence[Episode]) -> int:
     return sum(episode.valid for episode in episodes)
 
 
-def _noise(own: Trajectory, others: Sequence[Trajectory], key: int) -> list[Doc]:
+def noise_of(own: Trajectory, others: Sequence[Trajectory], key: int) -> list[Doc]:
     """One document of each neighbour, none of one's own evidence."""
     taken = {doc.id for doc in own.evidence}
     docs = []

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ssp.judges.verdicts import as_list
 from ssp.text import exact_match
 
 
@@ -9,7 +10,7 @@ class ExactJudge:
     """Right is what is equal to an answer, as SQuAD's script sees it."""
 
     async def same(self, question: str, answer: str | Sequence[str], prediction: str) -> bool:
-        return exact_match(prediction, [answer] if isinstance(answer, str) else answer)
+        return exact_match(prediction, as_list(answer))
 
     async def close(self) -> None:
         return None

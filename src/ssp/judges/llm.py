@@ -9,14 +9,14 @@ import hashlib
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import orjson
 
 from ssp.errors import JudgeError
 from ssp.judges.memory import Memory
-from ssp.judges.verdicts import decide_plainly, parse_verdict
-from ssp.service import Service
+from ssp.judges.verdicts import as_list, decide_plainly, parse_verdict
+from ssp.service import Options, Service
 from ssp.text import valid_unicode
 
 _LONGEST = 2000  # characters of a question or prediction that the judge is shown
@@ -34,7 +34,7 @@ class LlmJudge:
         cache: Path | None = None,
         concurrency: int = 16,
         tokens: int = 512,
-        **options: Any,
+        **options: Unpack[Options],
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise JudgeError(f"{url!r} is not an address of a judge; it should begin with http:// or https://")
@@ -50,7 +50,7 @@ class LlmJudge:
         self._under_way: dict[str, asyncio.Lock] = {}
 
     async def same(self, question: str, answer: str | Sequence[str], prediction: str) -> bool:
-        answers = [answer] if isinstance(answer, str) else list(answer)
+        answers = as_list(answer)
         plain = decide_plainly(answers, prediction)
         if plain is not None:
             return plain

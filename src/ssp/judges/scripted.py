@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from ssp.errors import JudgeError
+from ssp.judges.verdicts import as_list
 
 
 class ScriptedJudge:
@@ -18,7 +19,7 @@ class ScriptedJudge:
         self._decide = decide
 
     async def same(self, question: str, answer: str | Sequence[str], prediction: str) -> bool:
-        verdict = self._decide(question, [answer] if isinstance(answer, str) else answer, prediction)
+        verdict = self._decide(question, as_list(answer), prediction)
         if verdict is None:
             raise JudgeError("the scripted judge is out of order")
         return verdict

@@ -23,6 +23,11 @@ _MOST_LISTED = 3  # short items in a row; a place may well be "Paris, Texas, USA
 _SHORT = 5  # words of an item of a list
 
 
+def as_list(answer: str | Sequence[str]) -> list[str]:
+    """One right answer, or several, as several."""
+    return [answer] if isinstance(answer, str) else list(answer)
+
+
 def decide_plainly(answers: Sequence[str], prediction: str) -> bool | None:
     """True for an answer as it stands, False for none, a refusal or a list to choose from; None where it takes a judge.
 

@@ -1,18 +1,14 @@
 """A benchmark of one's own documents: verified questions for answers that were kept out of training."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ssp.errors import DataError
-from ssp.game.step import Game
-from ssp.game.verify import Verifier
-from ssp.judges.open import open_judge
 from ssp.rng import derive, python_random
 from ssp.runs.export import Row, row_of, verified
-from ssp.runs.players import open_player
+from ssp.runs.players import make_game, open_player
 from ssp.runs.seeds import is_reserved, seeds_file
 from ssp.seeds.files import read_seeds
 from ssp.text import normalise_answer
@@ -38,9 +34,7 @@ async def make_benchmark(run: Path, count: int) -> Benchmark:
         raise DataError(f"{run} has kept no answers out of training; set eval.reserve, which is for corpora")
     trained = Contamination.of(verified(run))
     python_random(config.seed, "benchmark").shuffle(reserved)
-    judge = open_judge(config.judge)
-    reader = player.start if config.verify.reader == "start" else player.agent
-    game = Game(player.agent, Verifier(reader, config.verify, judge), config, judge=judge)
+    game = make_game(config, player.agent, player.first)
     rows: list[Row] = []
     left_out: Counter[str] = Counter()
     try:
@@ -54,7 +48,7 @@ async def make_benchmark(run: Path, count: int) -> Benchmark:
                 if not reason and len(rows) < count:
                     rows.append(row_of(episode, "plain", config))
     finally:
-        await asyncio.gather(player.agent.searcher.close(), player.agent.engine.close(), judge.close())
+        await game.close()
     return Benchmark(rows, {reason: number for reason, number in left_out.items() if number})
 
 

@@ -10,6 +10,7 @@ from ssp.agents.prompts import prompt_set
 from ssp.agents.protocol import PROTOCOLS
 from ssp.config import Config
 from ssp.errors import ConfigError, DataError
+from ssp.files import new_file
 from ssp.records import decode
 from ssp.runs.directory import EPISODES
 from ssp.runs.players import read_run_config
@@ -90,16 +91,11 @@ def _verl_row(episode: Episode, config: Config) -> Row:
 
 def write_rows(rows: Sequence[Row], out: Path) -> None:
     """By the file's ending; whole, or not at all."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = out.with_name(f".{out.name}.part")
-    try:
+    with new_file(out) as scratch:
         if out.suffix == ".parquet":
             import pyarrow as pa
             from pyarrow import parquet
 
-            parquet.write_table(pa.Table.from_pylist(list(rows)), unfinished)
+            parquet.write_table(pa.Table.from_pylist(list(rows)), scratch)
         else:
-            unfinished.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
-        unfinished.replace(out)
-    finally:
-        unfinished.unlink(missing_ok=True)
+            scratch.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))

@@ -12,6 +12,9 @@ from ssp.agents.prompts import prompt_set
 from ssp.agents.protocol import PROTOCOLS
 from ssp.config import Config, load_config
 from ssp.errors import ConfigError, DataError
+from ssp.game.step import Game
+from ssp.game.verify import Verifier
+from ssp.judges.open import open_judge
 from ssp.protocols import Searcher
 from ssp.runs.seeds import seeds_file
 from ssp.search.http import HttpSearcher
@@ -74,6 +77,16 @@ def make_agent(config: Config, model: Path | str, searcher: Searcher) -> SearchA
     engine = LocalEngine(weights, codec, settings)
     protocol, prompts = PROTOCOLS[config.agent.protocol], prompt_set(config.agent.prompts)
     return SearchAgent(engine, codec, searcher, protocol, prompts, Budget.of(config.agent), config.search.k)
+
+
+def make_game(config: Config, agent: SearchAgent, first: Path | None) -> Game:
+    """The game of a configuration. Who reads and who proposes is the agent, or the model that the run began with."""
+    wanted = "start" in (config.verify.reader, config.game.proposer)
+    frozen = make_agent(config, first, agent.searcher) if wanted and first is not None else agent
+    reader = frozen if config.verify.reader == "start" else agent
+    proposer = frozen if config.game.proposer == "start" else agent
+    judge = open_judge(config.judge)
+    return Game(agent, Verifier(reader, config.verify, judge), config, proposer, judge)
 
 
 def newest_model(run: Path) -> Path:

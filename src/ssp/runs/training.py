@@ -9,15 +9,12 @@ from ssp.config import Config
 from ssp.engines.models import load_model
 from ssp.evaluate.questions import Question
 from ssp.evaluate.sets import read_set
-from ssp.game.step import Game
-from ssp.game.verify import Verifier
-from ssp.judges.open import open_judge
 from ssp.learning.torch_learner import TorchLearner
 from ssp.monitors.open import Complain, open_monitors
 from ssp.runs.directory import RunDirectory
 from ssp.runs.ground import FIRST_CHECKPOINT
 from ssp.runs.loop import Loop
-from ssp.runs.players import make_agent, read_run_config
+from ssp.runs.players import make_agent, make_game, read_run_config
 from ssp.runs.seeds import SeedBag, is_reserved, possible_shares, seeds_file
 from ssp.runs.watchers import Together, Tracked, Watcher
 from ssp.search.index import open_index
@@ -46,9 +43,7 @@ async def train(path: Path, watcher: Watcher, steps: int | None = None, complain
             return await loop.go(state)
         finally:
             monitors.close()
-            await loop.game.agent.engine.close()
-            await loop.game.agent.searcher.close()
-            await loop.game.judge.close()
+            await loop.game.close()
 
 
 def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watcher) -> Loop:
@@ -61,18 +56,11 @@ def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watch
     learner = TorchLearner(model, config.learner, steps=config.steps, temperatures=temperatures, reference=reference)
     if (checkpoint / "optimizer.safetensors").exists():
         learner.load(checkpoint)
-    frozen = (
-        make_agent(config, start, agent.searcher) if "start" in (config.verify.reader, config.game.proposer) else agent
-    )
-    reader = agent if config.verify.reader == "policy" else frozen
-    proposer = agent if config.game.proposer == "policy" else frozen
-    judge = open_judge(config.judge)
-    game = Game(agent, Verifier(reader, config.verify, judge), config, proposer, judge)
     answers = [one for one in read_seeds(seeds_file(run.path)) if not is_reserved(one, config)]
     shares = config.game.hops if config.corpus == "world" else possible_shares(answers, config.game.hops)
     seeds = SeedBag(answers, shares, config.seed, config.game.curriculum)
     oracle = Oracle.load(run.path / "world") if config.corpus == "world" else None
-    return Loop(config, run, game, learner, seeds, held_out(run.path), watcher, oracle)
+    return Loop(config, run, make_game(config, agent, start), learner, seeds, held_out(run.path), watcher, oracle)
 
 
 def held_out(run: Path) -> Mapping[str, list[Question]]:

@@ -9,12 +9,12 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from ssp.errors import SearchError
 from ssp.search.corpus import title_and_text
 from ssp.search.wire import MAX_QUERY_CHARACTERS, MAX_TOP_K
-from ssp.service import Service
+from ssp.service import Options, Service
 from ssp.text import valid_unicode
 from ssp.types import Doc, Hit
 
@@ -27,7 +27,7 @@ class HttpSearcher:
     `url` is the service's address, with or without `/retrieve`; `options` are those of `ssp.service.Service`.
     """
 
-    def __init__(self, url: str, **options: Any) -> None:
+    def __init__(self, url: str, **options: Unpack[Options]) -> None:
         if not url.startswith(("http://", "https://")):
             raise SearchError(f"{url!r} is not a search address; it should begin with http:// or https://")
         base = url.rstrip("/")
