@@ -26,7 +26,7 @@ from ssp.runs.players import open_player
 from ssp.search.documents import Documents
 from ssp.seeds.files import read_seeds
 from ssp.text import exact_match
-from ssp.threads import wait_calmly
+from ssp.environment import wait_calmly
 from ssp.types import Doc, Seed
 from ssp.worlds.oracle import Oracle, Truth
 

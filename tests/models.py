@@ -38,6 +38,17 @@ def _llama(vocabulary: int) -> PreTrainedModel:
     )  # fmt: skip
 
 
+def _wide_llama(vocabulary: int) -> PreTrainedModel:
+    """With heads of a size that vLLM has kernels for."""
+    return LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=vocabulary, hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=2,
+            num_key_value_heads=1, head_dim=32, max_position_embeddings=512, initializer_range=0.2, eos_token_id=1,
+            pad_token_id=0, tie_word_embeddings=True,
+        )
+    )  # fmt: skip
+
+
 def _qwen2(vocabulary: int) -> PreTrainedModel:
     return Qwen2ForCausalLM(
         Qwen2Config(
@@ -57,7 +68,12 @@ def _gpt_neox(vocabulary: int) -> PreTrainedModel:
     )  # fmt: skip
 
 
-SHAPES: dict[str, Callable[[int], PreTrainedModel]] = {"llama": _llama, "qwen2": _qwen2, "gpt-neox": _gpt_neox}
+SHAPES: dict[str, Callable[[int], PreTrainedModel]] = {
+    "llama": _llama,
+    "wide-llama": _wide_llama,
+    "qwen2": _qwen2,
+    "gpt-neox": _gpt_neox,
+}
 
 
 def random_model(shape: str, seed: int = 0) -> PreTrainedModel:

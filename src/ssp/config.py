@@ -60,7 +60,29 @@ class ModelConfig(Section):
     """The policy."""
 
     path: str = Field(
-        "tiny", min_length=1, description="A Hugging Face directory or hub name, or tiny for the generated model."
+        "tiny",
+        min_length=1,
+        description="A Hugging Face directory, a name of `ssp models list` or of the hub; tiny: the generated one.",
+    )
+    device: str = Field(
+        "auto", min_length=1, description="Where it learns and is sampled from: cpu, cuda, cuda:1; auto: a GPU if any."
+    )
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field(
+        "auto", description="Numbers it computes with; auto: bfloat16 on a GPU that has it, else float32."
+    )
+
+
+class LoraConfig(Section):
+    """Adapters instead of all weights: little memory, and the starting model stays at hand as their absence."""
+
+    rank: int = Field(
+        0, ge=0, le=1024, description="Rank of the adapters; 0: no adapters, the weights themselves learn."
+    )
+    alpha: int = Field(32, ge=1, description="Adapters count alpha / rank.")
+    targets: tuple[str, ...] = Field(
+        (),
+        strict=False,
+        description="Layers with adapters, by the last part of their names; none: all linear ones.",
     )
 
 
@@ -75,8 +97,19 @@ class EngineConfig(Section):
     """What samples from the policy."""
 
     kind: Literal["local", "vllm", "scripted"] = Field("local", description="Which engine samples.")
-    cache_gb: float = Field(2.0, gt=0.0, description="Memory for keys and values of the local engine, in GiB.")
-    step_tokens: int = Field(4096, ge=16, description="Most tokens that the local engine computes in one step.")
+    cache_gb: float = Field(
+        2.0, gt=0.0, description="Memory for keys and values, in GiB; vLLM on a GPU takes gpu_share."
+    )
+    step_tokens: int = Field(4096, ge=16, description="Most tokens that are computed in one step.")
+    urls: tuple[str, ...] = Field(
+        (), strict=False, description="Servers of vLLM, with kind vllm; without any, vLLM runs beside this process."
+    )
+    replicas: int = Field(0, ge=0, description="Servers of vLLM to start on this machine, and to end with the run.")
+    exchange: str | None = Field(
+        None, min_length=1, description="Folder through which servers of vLLM get new weights; all must see it."
+    )
+    patience: float = Field(600.0, gt=0.0, description="Seconds to wait while no server of vLLM answers.")
+    gpu_share: float = Field(0.5, gt=0.0, lt=1.0, description="Share of a GPU's memory that vLLM may take.")
 
 
 class AgentConfig(Section):
@@ -220,6 +253,10 @@ class LearnerConfig(Section):
     frozen: tuple[str, ...] = Field(
         (), strict=False, description="Parts of the model that don't learn, by parts of their names."
     )
+    frozen_layers: int = Field(0, ge=0, description="Lowest layers that don't learn, nor the tables of words then.")
+    recompute: bool = Field(
+        False, description="Compute activations again for the gradient: less memory, a third more time."
+    )
     micro_tokens: int = Field(4096, ge=16, description="Most tokens computed together; decides memory, not results.")
 
 
@@ -284,6 +321,7 @@ class Config(Section):
     world: WorldConfig = WorldConfig()
     search: SearchConfig = SearchConfig()
     model: ModelConfig = ModelConfig()
+    lora: LoraConfig = LoraConfig()
     warmup: WarmupConfig = WarmupConfig()
     engine: EngineConfig = EngineConfig()
     agent: AgentConfig = AgentConfig()
@@ -330,6 +368,12 @@ def _check_whole(config: Config) -> None:
         raise ConfigError("search.kind=http and search.url=ADDRESS go together: set both or neither")
     if config.judge.kind == "llm" and (config.judge.url is None or config.judge.model is None):
         raise ConfigError("judge.kind=llm needs judge.url=ADDRESS and judge.model=NAME")
+    if config.lora.rank and config.learner.frozen:
+        raise ConfigError("with adapters (lora.rank) nothing else learns: leave learner.frozen empty")
+    if (config.engine.urls or config.engine.replicas) and config.engine.kind != "vllm":
+        raise ConfigError("engine.urls and engine.replicas are for engine.kind=vllm: set that too")
+    if config.engine.urls and config.engine.replicas:
+        raise ConfigError("engine.urls names servers that run, engine.replicas starts some: set one of them")
     if config.credit.proposer == "grpo" and config.game.proposals == 1:
         raise ConfigError("credit.proposer=grpo compares the proposals for one seed: set game.proposals to 2 or more")
     if config.credit.solver == "grpo" and config.game.attempts == 1:

@@ -7,6 +7,7 @@ SspError
 ├── SearchError          a search service or index could not answer
 ├── JudgeError           a judge could not give a verdict
 ├── EngineError          the sampler could not generate
+│   └── EngineGone       a server of it does not answer; another one may
 ├── SickRun              a run was stopped by one of its alarms
 └── LearnerError         the learner could not update, load or save
 
@@ -50,6 +51,10 @@ class JudgeError(SspError):
 
 class EngineError(SspError):
     """The sampler could not generate."""
+
+
+class EngineGone(EngineError):
+    """A server of the sampler does not answer; another one may, or the same one later."""
 
 
 class SickRun(SspError):

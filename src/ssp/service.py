@@ -29,7 +29,10 @@ class Options(TypedDict, total=False):
 
 
 class Service:
-    """One address that takes JSON and answers with JSON; raises `error` if it does not."""
+    """One address that takes JSON and answers with JSON; raises `error` if it does not.
+
+    Who wants to tell a service that can't be reached from one that refuses names another error for the first (`gone`).
+    """
 
     def __init__(
         self,
@@ -41,9 +44,11 @@ class Service:
         attempts: int = 5,
         connections: int = 32,
         transport: httpx.AsyncBaseTransport | None = None,
+        gone: type[SspError] | None = None,
     ) -> None:
         self.url = url
         self._error = error
+        self._gone = gone or error
         self._attempts = attempts
         self._client = httpx.AsyncClient(
             timeout=timeout,
@@ -62,7 +67,8 @@ class Service:
                 with attempt:
                     return await self._post(content)
         except _PassingFailure as failure:
-            raise self._error(f"{self.url} did not answer after {self._attempts} tries: {failure}") from None
+            tries = f" after {self._attempts} tries" if self._attempts > 1 else ""
+            raise self._gone(f"{self.url} did not answer{tries}: {failure}") from None
         raise AssertionError("unreachable: the retry context returns or raises")
 
     async def close(self) -> None:

@@ -115,4 +115,4 @@ def test_light_commands_do_not_load_heavy_libraries(code: str) -> None:
 
 def test_the_environment_is_read_only_for_secrets() -> None:
     readers = {p.relative_to(SOURCE).as_posix() for p in SOURCE.rglob("*.py") if "os.environ" in p.read_text()}
-    assert readers <= {"cli/serve.py", "judges/open.py", "threads.py"}
+    assert readers <= {"cli/serve.py", "judges/open.py", "environment.py"}

@@ -13,8 +13,8 @@ from types import FrameType
 from cyclopts import App, CycloptsError
 
 from ssp import __version__
+from ssp.environment import wait_calmly
 from ssp.errors import SspError
-from ssp.threads import wait_calmly
 
 COMMANDS = {
     "train": "Train a search agent by self-play; gives a run directory.",
@@ -24,6 +24,7 @@ COMMANDS = {
     "ask": "Answer a question, and show the searches and the passages used.",
     "play": "Play one linked game: proposal, verdict, attempts, rewards.",
     "data": "Question sets: what is there, where the rest comes from, and getting it.",
+    "models": "Pre-trained models: which are known by name, and getting them.",
     "doctor": "Look over a configuration before a long run; --judge tells how far a judge can be trusted.",
     "seeds": "Mine answers to propose for from a corpus.",
     "world": "Write a generated world: corpus, seeds, held-out questions, facts.",

@@ -1,7 +1,7 @@
 """The objective of one update: a clipped policy gradient on sampled tokens, and what may be added to it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import torch
 from torch import Tensor
@@ -40,6 +40,10 @@ class Rows:
             torch.tensor([weight for weight, places in zip(weights, kept, strict=True) for _ in places]),
             torch.tensor([one for one, places in zip(temperatures, kept, strict=True) for _ in places]),
         )
+
+    def to(self, device: torch.device) -> "Rows":
+        """The same on another device."""
+        return replace(self, **{one.name: getattr(self, one.name).to(device) for one in fields(self)})
 
 
 def sampled_logits(model: PreTrainedModel, rows: Rows) -> Tensor:

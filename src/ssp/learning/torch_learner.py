@@ -3,7 +3,6 @@
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -15,17 +14,26 @@ from transformers import PreTrainedModel
 from ssp.config import LearnerConfig
 from ssp.engines.models import load_model
 from ssp.errors import LearnerError
+from ssp.learning.adapters import has_adapters, load_adapters, merged, reset_adapters, save_adapters, switched_off
 from ssp.learning.batches import together
+from ssp.learning.freezing import freeze
 from ssp.learning.objective import Rows, chosen, k3, sampled_logits, surrogate
+from ssp.learning.tally import Tally
 from ssp.protocols import Engine
 from ssp.rng import derive
 from ssp.types import Role, Sample
 
+OPTIMIZER = "optimizer.safetensors"
+_ADAPTERS = "adapters"
 _COUNTS = "updates and version"
 
 
 class TorchLearner:
-    """Updates a model from samples. A divergence penalty needs a `reference`; temperatures are 1 unless told."""
+    """Updates a model from samples, or the adapters in it, if it has any; temperatures are 1 unless told.
+
+    A divergence penalty needs a `reference`, unless there are adapters: without them the model is what it was.
+    Weights that learn are float32; with another `dtype` the model computes in that.
+    """
 
     def __init__(
         self,
@@ -35,8 +43,10 @@ class TorchLearner:
         steps: int,
         temperatures: Mapping[Role, float] | None = None,
         reference: PreTrainedModel | None = None,
+        dtype: torch.dtype = torch.float32,
     ) -> None:
-        if config.kl > 0.0 and reference is None:
+        self._adapted = has_adapters(model)
+        if config.kl > 0.0 and reference is None and not self._adapted:
             raise LearnerError("learner.kl needs the starting model to compare with")
         self.model = model
         self.updates = 0
@@ -45,7 +55,10 @@ class TorchLearner:
         self._steps = steps
         self._temperatures = temperatures or {}
         self._reference = reference
-        _freeze(model, config.frozen)
+        self._dtype = dtype
+        freeze(model, config.frozen, config.frozen_layers)
+        if config.recompute:
+            model.gradient_checkpointing_enable({"use_reentrant": False})
         self._optimizer = torch.optim.AdamW(
             [weights for weights in model.parameters() if weights.requires_grad],
             lr=config.learning_rate,
@@ -57,7 +70,7 @@ class TorchLearner:
     def update(self, samples: Sequence[Sample], step: int) -> dict[str, float]:
         """Learn from a step's samples; gives metrics. Nothing is changed if the gradient is not finite."""
         trained = [one for one in sorted(samples, key=lambda one: one.id) if one.trained_tokens]
-        tally = _Tally()
+        tally = Tally()
         for group in self._groups(trained):
             for epoch in range(self._config.epochs):
                 for batch in _split(group, self._config.mini_batches, derive(step, "epoch", epoch)):
@@ -72,7 +85,7 @@ class TorchLearner:
         by_role = [[one for one in samples if one.role is role] for role in (Role.SOLVER, Role.PROPOSER)]
         return [group for group in by_role if group]
 
-    def _descend(self, batch: Sequence[Sample], step: int, tally: "_Tally") -> None:
+    def _descend(self, batch: Sequence[Sample], step: int, tally: Tally) -> None:
         """One step of the optimizer. Gradients add up over micro-batches to those of the whole batch."""
         rate = self._rate(step)
         for group in self._optimizer.param_groups:
@@ -80,7 +93,9 @@ class TorchLearner:
         self.model.train()
         weights = _weights(batch, self._config.average)
         for rows in self._micro_batches(batch, weights):
-            self._loss(rows, tally).backward()
+            with torch.autocast(self.model.device.type, self._dtype, enabled=self._dtype is not torch.float32):
+                loss = self._loss(rows, tally)
+            loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self._config.gradient_clip).item()
         if not math.isfinite(norm):
             self._optimizer.zero_grad()
@@ -91,26 +106,32 @@ class TorchLearner:
         self.updates += 1
         tally.add_update(norm, rate)
 
-    def _loss(self, rows: Rows, tally: "_Tally") -> Tensor:
+    def _loss(self, rows: Rows, tally: Tally) -> Tensor:
         logprobs = sampled_logits(self.model, rows)
         now = chosen(logprobs, rows)
         gain = surrogate(now, rows, self._config)
         entropy = -(logprobs.exp() * logprobs).sum(dim=-1)
         loss = -(gain * rows.weights).sum() - self._config.entropy * (entropy * rows.weights).sum()
         divergence = None
-        if self._reference is not None and self._config.kl > 0.0:
-            with torch.no_grad():
-                there = chosen(sampled_logits(self._reference, rows), rows)
-            divergence = k3(now, there)
+        if self._config.kl > 0.0:
+            divergence = k3(now, self._at_start(rows))
             loss = loss + self._config.kl * (divergence * rows.weights).sum()
         tally.add_tokens(rows, loss.detach(), now.detach(), entropy.detach(), divergence, self._config)
         return loss
+
+    @torch.no_grad()
+    def _at_start(self, rows: Rows) -> Tensor:
+        """Log-probabilities of the sampled tokens under the starting model."""
+        if self._reference is not None:
+            return chosen(sampled_logits(self._reference, rows), rows)
+        with switched_off(self.model):
+            return chosen(sampled_logits(self.model, rows), rows)
 
     def _micro_batches(self, samples: Sequence[Sample], weights: Mapping[str, float]) -> Iterator[Rows]:
         ordered = sorted(samples, key=lambda one: (len(one.token_ids), one.id))
         for batch in together(ordered, self._config.micro_tokens):
             temperatures = [self._temperatures.get(one.role, 1.0) for one in batch]
-            yield Rows.of(batch, [weights[one.id] for one in batch], temperatures)
+            yield Rows.of(batch, [weights[one.id] for one in batch], temperatures).to(self.model.device)
 
     def _rate(self, step: int) -> float:
         """Up over the first updates, then level or down towards the last step."""
@@ -123,11 +144,14 @@ class TorchLearner:
         """Let the engine sample with the weights as they are now."""
         await engine.load(self.weights(), self.version)
 
-    def weights(self) -> Mapping[str, Tensor]:
-        return self.model.state_dict()
+    def weights(self) -> dict[str, Tensor]:
+        """Those of a plain model, also where adapters learn."""
+        return merged(self.model) if self._adapted else dict(self.model.state_dict())
 
     def save(self, folder: Path) -> None:
-        """The optimizer's state; the model is saved beside it, as a Hugging Face directory."""
+        """The optimizer's state, and adapters; the plain model is saved beside it, as a Hugging Face directory."""
+        if self._adapted:
+            save_adapters(self.model, folder / _ADAPTERS)
         names = {id(weights): name for name, weights in self.model.named_parameters()}
         tensors = {
             f"{names[id(weights)]}/{key}": value.contiguous()
@@ -135,11 +159,13 @@ class TorchLearner:
             for key, value in state.items()
         }
         tensors[_COUNTS] = torch.tensor([self.updates, self.version])  # as metadata they would be written in any order
-        save_file(tensors, folder / "optimizer.safetensors")
+        save_file(tensors, folder / OPTIMIZER)
 
     def load(self, folder: Path) -> None:
-        """Go on where `save` left off."""
-        path = folder / "optimizer.safetensors"
+        """Go on where `save` left off, with a model that has the weights of this checkpoint, adapters aside."""
+        if self._adapted:
+            load_adapters(self.model, folder / _ADAPTERS)
+        path = folder / OPTIMIZER
         try:
             tensors = load_file(path)
             self.updates, self.version = tensors.pop(_COUNTS).tolist()
@@ -155,23 +181,14 @@ class TorchLearner:
     def roll_back(self, checkpoint: Path) -> None:
         """Take weights and optimizer of an earlier checkpoint; versions go on counting."""
         updates, version = self.updates, self.version
-        self.model.load_state_dict(load_model(checkpoint / "model")[0].state_dict())
+        if self._adapted:
+            reset_adapters(self.model)
+        else:
+            self.model.load_state_dict(load_model(checkpoint / "model")[0].state_dict())
         self._optimizer.state.clear()
-        if (checkpoint / "optimizer.safetensors").exists():
+        if (checkpoint / OPTIMIZER).exists():
             self.load(checkpoint)
         self.updates, self.version = updates, version + 1
-
-
-def _freeze(model: PreTrainedModel, parts: Sequence[str]) -> None:
-    """Weights with one of these in their name learn nothing."""
-    names = [name for name, _ in model.named_parameters()]
-    for part in parts:
-        if not any(part in name for name in names):
-            raise LearnerError(f"learner.frozen: the model has no part {part!r}; there is, for example, {names[0]!r}")
-    for name, weights in model.named_parameters():
-        weights.requires_grad_(not any(part in name for part in parts))
-    if not any(weights.requires_grad for weights in model.parameters()):
-        raise LearnerError("learner.frozen leaves nothing of the model that could learn")
 
 
 def _weights(batch: Sequence[Sample], average: str) -> dict[str, float]:
@@ -189,59 +206,3 @@ def _split(samples: Sequence[Sample], parts: int, key: int) -> Iterator[list[Sam
     size = -(-len(order) // parts)
     for begin in range(0, len(order), size):
         yield order[begin : begin + size]
-
-
-@dataclass(slots=True)
-class _Tally:
-    """Sums for metrics. Mismatch is that of the first update, before which sampler and learner have equal weights."""
-
-    loss: float = 0.0
-    tokens: int = 0
-    entropy: float = 0.0
-    divergence: float = 0.0
-    clipped: int = 0
-    mismatch: float = 0.0
-    first_tokens: int = 0
-    norms: list[float] = field(default_factory=list)
-    rate: float = 0.0
-
-    def add_tokens(
-        self,
-        rows: Rows,
-        loss: Tensor,
-        now: Tensor,
-        entropy: Tensor,
-        divergence: Tensor | None,
-        config: LearnerConfig,
-    ) -> None:
-        self.loss += loss.item()
-        self.tokens += len(now)
-        self.entropy += entropy.sum().item()
-        ratio = (now - rows.logprobs).exp()
-        up = (ratio > 1.0 + config.clip_high) & (rows.advantages > 0)
-        down = (ratio < 1.0 - config.clip_low) & (rows.advantages < 0)
-        self.clipped += int((up | down).sum().item())
-        if divergence is not None:
-            self.divergence += divergence.detach().sum().item()
-        if not self.norms:
-            self.mismatch += (now - rows.logprobs).abs().sum().item()
-            self.first_tokens += len(now)
-
-    def add_update(self, norm: float, rate: float) -> None:
-        self.norms.append(norm)
-        self.rate = rate
-
-    def metrics(self) -> dict[str, float]:
-        if not self.tokens:
-            return {"updates": 0.0, "tokens": 0.0}
-        return {
-            "updates": float(len(self.norms)),
-            "tokens": float(self.tokens),
-            "loss": self.loss / len(self.norms),
-            "entropy": self.entropy / self.tokens,
-            "kl": self.divergence / self.tokens,
-            "clipped": self.clipped / self.tokens,
-            "mismatch": self.mismatch / self.first_tokens,
-            "gradient": sum(self.norms) / len(self.norms),
-            "learning_rate": self.rate,
-        }

@@ -9,6 +9,7 @@ from pathlib import Path
 from ssp.config import Config
 from ssp.errors import ConfigError, DataError
 from ssp.files import new_directory
+from ssp.models.find import find_model
 from ssp.monitors.open import require_installed
 from ssp.runs.seeds import SEEDS, is_reserved
 from ssp.runs.versions import versions
@@ -45,7 +46,6 @@ def prepare(config: Config, run: Path, progress: Progress) -> Ground:
     """Write the run directory with its configuration, corpus, index and model: whole, or not at all."""
     if config.search.kind == "http":
         raise ConfigError("search.kind=http: this version only prepares embedded indexes (bm25, dense, hybrid)")
-    _refuse_what_is_missing(config)
     require_installed(config.monitors)
     with new_directory(run, "run") as scratch:
         (scratch / "config.json").write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
@@ -81,19 +81,10 @@ def _write_seeds(config: Config, run: Path, progress: Progress) -> None:
     (run / SEEDS).write_bytes(b"".join(seed_rows(seeds)))
 
 
-def _refuse_what_is_missing(config: Config) -> None:
-    """What can be configured but not yet be done is told before any work."""
-    if config.engine.kind != "local":
-        raise ConfigError(f"engine.kind={config.engine.kind}: only the local engine plays in this version")
-
-
 def _starting_model(config: Config, index: Path, progress: Progress) -> Path:
-    """The generated model, warmed up now or found in the cache, or a model directory of the user's own."""
+    """The generated model, warmed up now or found in the cache; a known or a hub's model; one of the user's own."""
     if config.model.path == "tiny":
         from ssp.warmup.tiny import warmed_up_model
 
         return warmed_up_model(config, index, progress)
-    path = Path(config.model.path).expanduser()
-    if not (path / "config.json").is_file():
-        raise ConfigError(f"model.path: {path} is no Hugging Face model directory (it has no config.json)")
-    return path
+    return find_model(config.model.path, progress)

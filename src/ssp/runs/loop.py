@@ -137,7 +137,7 @@ class Loop:
         with self.run.new_checkpoint(state) as folder:
             codec = self.game.agent.codec
             assert isinstance(codec, HfCodec)
-            save_model(self.learner.model, codec, folder / "model")
+            save_model(self.learner.model, codec, folder / "model", self.learner.weights())
             self.learner.save(folder)
         self.run.prune(max(self.config.checkpoint.keep, self.config.health.checkpoints_needed))
 

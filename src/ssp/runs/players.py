@@ -1,6 +1,5 @@
 """Opening what a person names, a run or a model, as an agent that can play."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +14,12 @@ from ssp.errors import ConfigError, DataError
 from ssp.game.step import Game
 from ssp.game.verify import Verifier
 from ssp.judges.open import open_judge
+from ssp.models.catalogue import KNOWN
+from ssp.models.find import find_model, is_hub_name
 from ssp.protocols import Searcher
 from ssp.runs.seeds import seeds_file
 from ssp.search.http import HttpSearcher
 from ssp.search.index import open_index
-
-_HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +28,14 @@ class Player:
 
     agent: SearchAgent
     config: Config
-    model: Path | str
+    model: Path
     seeds: Path | None
     first: Path | None = None  # the model that the run began with
 
     @property
     def start(self) -> SearchAgent:
         """The same agent as it was at the start of its run; a model without a run has no other."""
-        return make_agent(self.config, self.first, self.agent.searcher) if self.first else self.agent
+        return make_agent(self.config, self.first, self.agent.searcher, frozen=True) if self.first else self.agent
 
 
 def is_run(path: Path) -> bool:
@@ -60,21 +59,19 @@ def open_player(
         return Player(agent, config, newest_model(path), seeds if seeds.exists() else None, first)
     if path.exists() and not (path / "config.json").exists():
         raise DataError(f"{path} is neither a run (no checkpoints/) nor a model (no config.json)")
-    if not path.exists() and not _HUB_NAME.fullmatch(target):
+    if not path.exists() and target not in KNOWN and not is_hub_name(target):
         raise DataError(f"there is no run and no model at {target}")
     if index is None and url is None:
         raise ConfigError("a model needs something to search: --index DIR, or --search URL")
-    return Player(make_agent(config, target, _searcher(index, url)), config, target, None)
+    model = find_model(target)
+    return Player(make_agent(config, model, _searcher(index, url)), config, model, None)
 
 
-def make_agent(config: Config, model: Path | str, searcher: Searcher) -> SearchAgent:
-    """The agent of a configuration around a model, with the local engine."""
-    from ssp.engines.local import LocalEngine, LocalSettings
-    from ssp.engines.models import load_model
+def make_agent(config: Config, model: Path, searcher: Searcher, *, frozen: bool = False) -> SearchAgent:
+    """The agent of a configuration around a model; a frozen one never gets other weights."""
+    from ssp.engines.open import open_engine
 
-    weights, codec = load_model(model)
-    settings = LocalSettings(cache_gb=config.engine.cache_gb, step_tokens=config.engine.step_tokens)
-    engine = LocalEngine(weights, codec, settings)
+    engine, codec = open_engine(config, model, frozen=frozen)
     protocol, prompts = PROTOCOLS[config.agent.protocol], prompt_set(config.agent.prompts)
     return SearchAgent(engine, codec, searcher, protocol, prompts, Budget.of(config.agent), config.search.k)
 
@@ -82,7 +79,7 @@ def make_agent(config: Config, model: Path | str, searcher: Searcher) -> SearchA
 def make_game(config: Config, agent: SearchAgent, first: Path | None) -> Game:
     """The game of a configuration. Who reads and who proposes is the agent, or the model that the run began with."""
     wanted = "start" in (config.verify.reader, config.game.proposer)
-    frozen = make_agent(config, first, agent.searcher) if wanted and first is not None else agent
+    frozen = make_agent(config, first, agent.searcher, frozen=True) if wanted and first is not None else agent
     reader = frozen if config.verify.reader == "start" else agent
     proposer = frozen if config.game.proposer == "start" else agent
     judge = open_judge(config.judge)

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from ssp.config import Config
-from ssp.engines.models import load_model
+from ssp.engines.models import device_of, dtype_of, load_model
 from ssp.evaluate.questions import Question
 from ssp.evaluate.sets import read_set
-from ssp.learning.torch_learner import TorchLearner
+from ssp.learning.adapters import add_adapters
+from ssp.learning.torch_learner import OPTIMIZER, TorchLearner
 from ssp.monitors.open import Complain, open_monitors
+from ssp.rng import derive
 from ssp.runs.directory import RunDirectory
 from ssp.runs.ground import FIRST_CHECKPOINT
 from ssp.runs.loop import Loop
@@ -50,17 +52,33 @@ def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watch
     """All parts, in the state of a checkpoint."""
     agent = make_agent(config, checkpoint / "model", open_index(run.path / "index", compiled=False))
     start = run.path / FIRST_CHECKPOINT / "model"
-    model, _ = load_model(checkpoint / "model")
-    reference = load_model(start)[0].eval() if config.learner.kl > 0.0 else None
-    temperatures = {role: config.game.temperature_of(role) for role in (Role.PROPOSER, Role.SOLVER)}
-    learner = TorchLearner(model, config.learner, steps=config.steps, temperatures=temperatures, reference=reference)
-    if (checkpoint / "optimizer.safetensors").exists():
-        learner.load(checkpoint)
+    learner = make_learner(config, start, checkpoint)
     answers = [one for one in read_seeds(seeds_file(run.path)) if not is_reserved(one, config)]
     shares = config.game.hops if config.corpus == "world" else possible_shares(answers, config.game.hops)
     seeds = SeedBag(answers, shares, config.seed, config.game.curriculum)
     oracle = Oracle.load(run.path / "world") if config.corpus == "world" else None
     return Loop(config, run, make_game(config, agent, start), learner, seeds, held_out(run.path), watcher, oracle)
+
+
+def make_learner(config: Config, start: Path, checkpoint: Path) -> TorchLearner:
+    """The learner in the state of a checkpoint: all weights, or adapters on top of those that the run began with."""
+    device, dtype = device_of(config.model), dtype_of(config.model)
+    reference = None
+    if config.lora.rank:
+        model, _ = load_model(start, dtype=dtype, device=device)
+        above, seed = config.learner.frozen_layers, derive(config.seed, "adapters")
+        add_adapters(model, config.lora, above=above, seed=seed)
+    else:
+        model, _ = load_model(checkpoint / "model", device=device)
+        if config.learner.kl > 0.0:
+            reference = load_model(start, dtype=dtype, device=device)[0].eval()
+    temperatures = {role: config.game.temperature_of(role) for role in (Role.PROPOSER, Role.SOLVER)}
+    learner = TorchLearner(
+        model, config.learner, steps=config.steps, temperatures=temperatures, reference=reference, dtype=dtype
+    )
+    if (checkpoint / OPTIMIZER).exists():
+        learner.load(checkpoint)
+    return learner
 
 
 def held_out(run: Path) -> Mapping[str, list[Question]]:

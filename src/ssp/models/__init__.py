@@ -1,0 +1,1 @@
+"""Pre-trained models: which can be had by name, and getting them."""
