@@ -17,16 +17,17 @@ from typing import Any
 from bench.common import in_process, save, table
 from ssp.agents.agent import SearchAgent
 from ssp.config import Config, load_config
+from ssp.environment import wait_calmly
 from ssp.evaluate.questions import Question, answer_questions
 from ssp.evaluate.sets import read_set
+from ssp.game.reader import AgentReader, reading_task
 from ssp.game.step import Game
-from ssp.game.verify import Verifier, reading_task
+from ssp.game.verify import Verifier
 from ssp.runs.ground import prepare
 from ssp.runs.players import open_player
 from ssp.search.documents import Documents
 from ssp.seeds.files import read_seeds
 from ssp.text import exact_match
-from ssp.environment import wait_calmly
 from ssp.types import Doc, Seed
 from ssp.worlds.oracle import Oracle, Truth
 
@@ -92,7 +93,7 @@ async def _reading(
 async def _proposing(agent: SearchAgent, seeds: Sequence[Seed], config: Config, oracle: Oracle) -> dict[str, float]:
     """As the game does it, but nobody solves."""
     settings = config.model_copy(update={"game": config.game.model_copy(update={"attempts": 0})})
-    played = await Game(agent, Verifier(agent, config.verify), settings).play(seeds, 0, 0)
+    played = await Game(agent, Verifier(AgentReader(agent), config.verify), settings).play(seeds, 0, 0)
     passed = [one.problem for one in played if one.problem and one.valid]
     return {
         "proposals valid": len(passed) / len(seeds),

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,6 +19,16 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+
+from ssp.chat import ChatModel
+from ssp.errors import JudgeError
+from ssp.judges.llm import LlmJudge
+
+
+def llm_judge(url: str, model: str, *, cache: Path | None = None, **options: Any) -> LlmJudge:
+    """A judge that asks the model at this address."""
+    return LlmJudge(ChatModel(url, model, JudgeError, **options), cache=cache)
+
 
 PLAN: list[str] = []
 SEEN: list[dict[str, Any]] = []

@@ -166,8 +166,9 @@ class VerifyConfig(Section):
     answer_in_queries: bool = Field(True, description="Whether proposers may search for the answer itself.")
     rag: bool = Field(True, description="Whether a reader must find the answer in the proposer's documents.")
     noise_docs: int = Field(4, ge=0, description="Documents of other proposals that are mixed in.")
-    reader: Literal["policy", "start"] = Field(
-        "policy", description="Who reads: the policy as it is, or a frozen copy of the model at the start."
+    reader: Literal["policy", "start", "service"] = Field(
+        "policy",
+        description="Who reads: the policy, a frozen copy of its start, or a service (reader.url).",
     )
     deep: bool = Field(
         False, description="Refuse questions of several hops that are answered without what the last search found."
@@ -178,18 +179,27 @@ class VerifyConfig(Section):
     necessary: bool = Field(False, description="Refuse questions that are answered whichever document is left out.")
 
 
-class JudgeConfig(Section):
+class ServiceConfig(Section):
+    """A model behind an OpenAI-compatible API."""
+
+    url: str | None = Field(None, description="Address of an OpenAI-compatible API.")
+    model: str | None = Field(None, description="The model's name there.")
+    key_variable: str | None = Field(None, description="Environment variable that holds the key, if one is needed.")
+    concurrency: int = Field(16, ge=1, description="Most requests at the same time.")
+    timeout: float = Field(60.0, gt=0.0, description="Seconds to wait for a reply.")
+    attempts: int = Field(5, ge=1, description="Tries before something is left undecided.")
+    tokens: int = Field(512, ge=1, description="Longest reply.")
+
+
+class JudgeConfig(ServiceConfig):
     """Who decides whether an answer is right where it is not the same to the letter."""
 
     kind: Literal["exact", "llm"] = Field("exact", description="Equal after normalisation, or a model besides.")
-    url: str | None = Field(None, description="Address of an OpenAI-compatible API; only with kind llm.")
-    model: str | None = Field(None, description="The model's name there.")
-    key_variable: str | None = Field(None, description="Environment variable that holds the key, if one is needed.")
     cache: str | None = Field("~/.cache/ssp/judge.sqlite", description="Where verdicts are remembered.")
-    concurrency: int = Field(16, ge=1, description="Most questions to the judge at the same time.")
-    timeout: float = Field(60.0, gt=0.0, description="Seconds to wait for a reply.")
-    attempts: int = Field(5, ge=1, description="Tries before an answer is left unjudged.")
-    tokens: int = Field(512, ge=1, description="Longest reply.")
+
+
+class ReaderConfig(ServiceConfig):
+    """Who reads for verification, with verify.reader=service."""
 
 
 class RewardConfig(Section):
@@ -285,6 +295,9 @@ class HealthConfig(Section):
     """What is done when a run falls sick: nothing, a warning, an end, or a return to the last good checkpoint."""
 
     window: int = Field(5, ge=1, description="Steps over which metrics are averaged before an alarm.")
+    patience: float = Field(
+        1800.0, ge=0.0, description="Seconds to wait between steps for a judge or reader that does not answer."
+    )
     death_spiral: Action = Field("warn", description="Hardly any question is valid, after more were.")
     saturation: Action = Field("warn", description="Solvers answer nearly everything: nothing is left to learn.")
     tool_abandonment: Action = Field("warn", description="Solvers stop searching.")
@@ -327,6 +340,7 @@ class Config(Section):
     agent: AgentConfig = AgentConfig()
     game: GameConfig = GameConfig()
     verify: VerifyConfig = VerifyConfig()
+    reader: ReaderConfig = ReaderConfig()
     judge: JudgeConfig = JudgeConfig()
     reward: RewardConfig = RewardConfig()
     credit: CreditConfig = CreditConfig()
@@ -366,6 +380,8 @@ def _check_whole(config: Config) -> None:
         raise ConfigError("game.proposer=start: a frozen proposer can't learn; set game.roles=solver")
     if (config.search.kind == "http") != (config.search.url is not None):
         raise ConfigError("search.kind=http and search.url=ADDRESS go together: set both or neither")
+    if config.verify.reader == "service" and (config.reader.url is None or config.reader.model is None):
+        raise ConfigError("verify.reader=service needs reader.url=ADDRESS and reader.model=NAME")
     if config.judge.kind == "llm" and (config.judge.url is None or config.judge.model is None):
         raise ConfigError("judge.kind=llm needs judge.url=ADDRESS and judge.model=NAME")
     if config.lora.rank and config.learner.frozen:

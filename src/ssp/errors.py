@@ -6,6 +6,7 @@ SspError
 ├── DataError            a file or directory is missing, malformed, damaged or in the way
 ├── SearchError          a search service or index could not answer
 ├── JudgeError           a judge could not give a verdict
+├── ReaderError          a reader behind a service could not answer
 ├── EngineError          the sampler could not generate
 │   └── EngineGone       a server of it does not answer; another one may
 ├── SickRun              a run was stopped by one of its alarms
@@ -47,6 +48,10 @@ class SearchError(SspError):
 
 class JudgeError(SspError):
     """A judge could not give a verdict."""
+
+
+class ReaderError(SspError):
+    """A reader behind a service could not answer."""
 
 
 class EngineError(SspError):

@@ -6,11 +6,10 @@ import pytest
 import pytest_asyncio
 
 from ssp.judges.exact import ExactJudge
-from ssp.judges.llm import LlmJudge
 from ssp.judges.scripted import ScriptedJudge
 from ssp.protocols import Judge
 from ssp.text import exact_match
-from tests.judge_server import JudgeServer
+from tests.judge_server import JudgeServer, llm_judge
 
 IMPLEMENTATIONS = ["exact", "llm", "scripted"]
 QUESTION = "Where was Mira Dolven born?"
@@ -29,7 +28,7 @@ async def judge(request: pytest.FixtureRequest, server: JudgeServer) -> AsyncIte
     if request.param == "exact":
         made = ExactJudge()
     elif request.param == "llm":
-        made = LlmJudge(server.url, "model")
+        made = llm_judge(server.url, "model")
     else:
         made = ScriptedJudge(lambda question, answers, prediction: exact_match(prediction, answers))
     yield made

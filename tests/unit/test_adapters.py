@@ -27,7 +27,7 @@ def adapted(shape: str = "llama", above: int = 0, seed: int = 0, rank: int = 4) 
 
 
 @torch.no_grad()
-def logits(model: PreTrainedModel) -> torch.Tensor:
+def logits(model: torch.nn.Module) -> torch.Tensor:
     result: torch.Tensor = model(input_ids=IDS).logits
     return result
 

@@ -18,6 +18,7 @@ from ssp.evaluate.compare import compare_folders
 from ssp.evaluate.judging import judge_records, verdict_file
 from ssp.evaluate.questions import Question
 from ssp.evaluate.runner import Record, Sampling, evaluate_set, macro, open_folder, read_records, score
+from ssp.game.reader import AgentReader
 from ssp.game.step import Game
 from ssp.game.verify import Verifier
 from ssp.judges.scripted import ScriptedJudge
@@ -113,7 +114,7 @@ def test_evaluation_asks_exactly_as_the_game_does(tmp_path: Path) -> None:
     evaluated = decode(Trajectory, orjson.dumps(line["samples"][0]["trajectory"]))
     config = load_config(overrides=["game.attempts=2"])
     problem = Problem("p", "s", QUESTIONS[0].question, "yes", proposal_id="x", hops=1)
-    played = asyncio.run(Game(player, Verifier(player, config.verify), config)._solve(problem, "game", 0))
+    played = asyncio.run(Game(player, Verifier(AgentReader(player), config.verify), config)._solve(problem, "game", 0))
     assert all(one.segments[0] == evaluated.segments[0] for one in played)
 
 

@@ -15,6 +15,7 @@ from ssp.engines.scripted import ByteCodec, ScriptedEngine
 from ssp.errors import EngineError
 from ssp.game.gates import cheap_checks
 from ssp.game.metrics import play_seconds, step_metrics, truth_metrics
+from ssp.game.reader import AgentReader
 from ssp.game.samples import make_samples
 from ssp.game.step import Game
 from ssp.game.verify import Verifier
@@ -98,7 +99,7 @@ def game(
     )
     config = load_config(overrides=["game.attempts=4", "reward.shape=one_minus_acc", "reward.valid=0.0"])
     judge = judge or ExactJudge()
-    played = Game(agent, Verifier(agent, config.verify, judge), config, judge=judge)
+    played = Game(agent, Verifier(AgentReader(agent), config.verify, judge), config, judge=judge)
     [episode] = asyncio.run(played.play([SEED], 0, 3, [Seed("s2", "Elwick")]))
     return episode
 
@@ -195,7 +196,7 @@ def test_somebody_else_may_propose() -> None:
     config = load_config(overrides=["game.proposer=start", "game.roles=solver", "game.attempts=2"])
     answers, asks = _says("<answer>Dunford</answer>"), _says(f"<question>{QUESTION}</question>")
     rules = VerifyConfig(min_searches=0, as_many_as_hops=False)
-    frozen = Game(answers, Verifier(answers, rules), config, asks)
+    frozen = Game(answers, Verifier(AgentReader(answers), rules), config, asks)
     [episode] = asyncio.run(frozen.play([SEED], 0, 0))
     assert episode.problem is not None
     assert episode.problem.question == QUESTION
@@ -228,7 +229,9 @@ def many(fill: str = "none", seeds: int = 3, rounds: int = 3) -> list[Episode]:
     settings = [f"game.seeds={seeds}", f"pool.fill={fill}", f"pool.resample_rounds={rounds}", "game.hops=[1.0]"]
     config = load_config(overrides=settings)
     bag = SeedBag([Seed(f"s{n}", f"Dunford {n}") for n in range(20)], config.game.hops, 0)
-    return asyncio.run(Game(agent, Verifier(agent, config.verify), config).step(bag.of_step(4), (), 4, key=1))
+    return asyncio.run(
+        Game(agent, Verifier(AgentReader(agent), config.verify), config).step(bag.of_step(4), (), 4, key=1)
+    )
 
 
 def test_resampling_draws_other_seeds_a_bounded_number_of_times() -> None:
@@ -252,7 +255,7 @@ def test_pooled_problems_fill_the_batch_and_train_the_solver_only() -> None:
     config = load_config(overrides=["game.seeds=2", "game.hops=[1.0]", "game.attempts=3", "pool.fill=reset"])
     bag = SeedBag([Seed("s1", "A"), Seed("s2", "B")], config.game.hops, 0)
     pool = (PoolEntry(problem, added_step=1, last_step=1),)
-    game = Game(agent, Verifier(agent, config.verify), config)
+    game = Game(agent, Verifier(AgentReader(agent), config.verify), config)
     episodes = asyncio.run(game.step(bag.of_step(5), pool, 5, key=1))
     assert [episode.pooled for episode in episodes] == [False, False, True]
     assert list(episodes[2].rewards.values()) == [1.0] * 3
@@ -317,6 +320,8 @@ def test_gates_that_take_a_reader(setting: str, knows: Callable[[str], bool], ou
         "Where was the mayor of Oakmere born?",
     )
     config = load_config(overrides=["verify.deep=false", "verify.unique=0", setting]).verify
-    _, verdict = asyncio.run(Verifier(reader, config).verify(tried, Seed("s1", "Dunford", hops=2), [OTHER], 0))
+    _, verdict = asyncio.run(
+        Verifier(AgentReader(reader), config).verify(tried, Seed("s1", "Dunford", hops=2), [OTHER], 0)
+    )
     assert verdict.checks[-1].gate == setting.partition("=")[0].removeprefix("verify.").replace("_", "-")
     assert verdict.outcome is outcome, verdict

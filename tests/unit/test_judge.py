@@ -13,11 +13,10 @@ from ssp.config import JudgeConfig, load_config
 from ssp.errors import ConfigError, DataError, JudgeError
 from ssp.judges.calibration import calibrate, calibration_cases
 from ssp.judges.exact import ExactJudge
-from ssp.judges.llm import LlmJudge
 from ssp.judges.open import open_judge
 from ssp.judges.scripted import ScriptedJudge
 from ssp.judges.verdicts import decide_plainly, parse_verdict
-from tests.judge_server import JudgeServer
+from tests.judge_server import JudgeServer, llm_judge
 
 CASE = ("Where was Mira Dolven born?", "Dunford", "She was born in Dunford.")
 
@@ -100,7 +99,7 @@ async def test_calibration_counts_both_mistakes_and_leaves_outages_out() -> None
 
 
 async def test_asks_as_it_is_told_and_counts_what_it_used(server: JudgeServer) -> None:
-    judge = LlmJudge(server.url, "a-model", token="secret", tokens=99)
+    judge = llm_judge(server.url, "a-model", token="secret", tokens=99)
     assert await judge.same(*CASE)
     assert not await judge.same(CASE[0], CASE[1], "She was born in Elwick.")
     [first, second] = server.seen
@@ -114,11 +113,11 @@ async def test_asks_as_it_is_told_and_counts_what_it_used(server: JudgeServer) -
 
 async def test_a_json_verdict_will_do(server: JudgeServer) -> None:
     server.tell("json")
-    assert await LlmJudge(server.url, "m").same(CASE[0], "Dunford", "the old town")
+    assert await llm_judge(server.url, "m").same(CASE[0], "Dunford", "the old town")
 
 
 async def test_what_needs_no_model_is_not_asked(server: JudgeServer) -> None:
-    judge = LlmJudge(server.url, "m")
+    judge = llm_judge(server.url, "m")
     assert await judge.same(CASE[0], "Dunford", "dunford")
     assert not await judge.same(CASE[0], "Dunford", "I do not know.")
     assert server.seen == []
@@ -127,7 +126,7 @@ async def test_what_needs_no_model_is_not_asked(server: JudgeServer) -> None:
 @pytest.mark.parametrize("failure", ["status-500", "status-429", "drop", "delay"])
 async def test_what_passes_is_tried_again(server: JudgeServer, failure: str) -> None:
     server.tell(failure, failure)
-    assert await LlmJudge(server.url, "m", timeout=0.5).same(*CASE)
+    assert await llm_judge(server.url, "m", timeout=0.5).same(*CASE)
     assert len(server.seen) == 3
 
 
@@ -147,40 +146,40 @@ async def test_what_passes_is_tried_again(server: JudgeServer, failure: str) -> 
 async def test_no_verdict_is_no_score(server: JudgeServer, order: str, why: str) -> None:
     server.tell(order)
     with pytest.raises(JudgeError, match=why):
-        await LlmJudge(server.url, "m").same(*CASE)
+        await llm_judge(server.url, "m").same(*CASE)
 
 
 async def test_a_service_that_is_gone_is_named() -> None:
     gone = JudgeServer()
     gone.kill()
     with pytest.raises(JudgeError, match=r"chat/completions did not answer after 2 tries"):
-        await LlmJudge(gone.url, "m", attempts=2).same(*CASE)
+        await llm_judge(gone.url, "m", attempts=2).same(*CASE)
 
 
 async def test_a_verdict_is_remembered_and_a_failure_is_not(server: JudgeServer, tmp_path: Path) -> None:
     file = tmp_path / "deep" / "judge.sqlite"
     server.tell("incorrect")
-    judge = LlmJudge(server.url, "m", cache=file)
+    judge = llm_judge(server.url, "m", cache=file)
     with pytest.raises(JudgeError):
         await judge.same(*CASE)
     assert await judge.same(*CASE)
     await judge.close()
-    again = LlmJudge(server.url, "m", cache=file)
+    again = llm_judge(server.url, "m", cache=file)
     assert await again.same(*CASE)
     assert again.usage["remembered"] == 1
-    assert await LlmJudge(server.url, "another", cache=file).same(*CASE)
+    assert await llm_judge(server.url, "another", cache=file).same(*CASE)
     assert len(server.seen) == 3
 
 
 async def test_the_same_is_asked_once_at_a_time(server: JudgeServer, tmp_path: Path) -> None:
-    judge = LlmJudge(server.url, "m", cache=tmp_path / "judge.sqlite")
+    judge = llm_judge(server.url, "m", cache=tmp_path / "judge.sqlite")
     assert all(await asyncio.gather(*(judge.same(*CASE) for _ in range(20))))
     assert len(server.seen) == 1
 
 
 async def test_no_more_at_once_than_allowed(server: JudgeServer) -> None:
     server.tell(*["delay"] * 4)
-    judge = LlmJudge(server.url, "m", concurrency=2)
+    judge = llm_judge(server.url, "m", concurrency=2)
     began = time.monotonic()
     await asyncio.gather(*(judge.same(CASE[0], "Dunford", f"Dunford, house {number}") for number in range(4)))
     assert time.monotonic() - began > 1.9
@@ -189,17 +188,17 @@ async def test_no_more_at_once_than_allowed(server: JudgeServer) -> None:
 def test_a_file_that_is_no_memory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "judge.sqlite").write_bytes(b"not a database, but long enough to be read as one" * 50)
     with pytest.raises(DataError, match="not usable as a judge's memory"):
-        LlmJudge("http://127.0.0.1:1/v1", "m", cache=tmp_path / "judge.sqlite")
+        llm_judge("http://127.0.0.1:1/v1", "m", cache=tmp_path / "judge.sqlite")
 
 
 @pytest.mark.parametrize(
     ("make", "why"),
     [
         (lambda: load_config(overrides=["judge.kind=llm"]), "needs judge.url=ADDRESS and judge.model=NAME"),
-        (lambda: LlmJudge("ftp://x", "m"), "should begin with http"),
+        (lambda: llm_judge("ftp://x", "m"), "should begin with http"),
         (
             lambda: open_judge(JudgeConfig(kind="llm", url="http://x", model="m", key_variable="SSP_NOT_SET_ANYWHERE")),
-            "SSP_NOT_SET_ANYWHERE, which is not set",
+            "SSP_NOT_SET_ANYWHERE, a variable that is not set",
         ),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel
 
 from ssp.config import LearnerConfig
 from ssp.errors import LearnerError
@@ -33,7 +33,7 @@ def tiny_llama(seed: int = 0) -> LlamaForCausalLM:
 
 @torch.no_grad()
 def samples_of(
-    model: LlamaForCausalLM, count: int = 7, seed: int = 1, proposer_temperature: float = 1.0
+    model: PreTrainedModel, count: int = 7, seed: int = 1, proposer_temperature: float = 1.0
 ) -> list[Sample]:
     """Samples with the log-probabilities that the model itself gives, as an engine would record them."""
     rng = random.Random(seed)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ssp.config import VerifyConfig
+from ssp.game.reader import AgentReader
 from ssp.game.step import noise_of
 from ssp.game.verify import Verifier
 from ssp.records import decode
@@ -55,7 +56,7 @@ async def score_gates(run: Path, most: int = 400) -> list[GateScore]:
     oracle = Oracle.load(run / "world")
     episodes = _some(run, most)
     truth = [_is_true(oracle, episode) for episode in episodes]
-    reader = player.start
+    reader = AgentReader(player.start)
     try:
         return [
             _score(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from ssp.agents.agent import SearchAgent, Task
+from ssp.chat import ChatModel
 from ssp.config import Config
 from ssp.errors import JudgeError
 from ssp.game.pool import Pool, draw
@@ -35,19 +36,25 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """The players and the rules. The agent solves, and proposes unless another one does; the verifier has a reader."""
+    """The players and the rules. The agent solves, and proposes unless another one does; the verifier has a reader.
+
+    `services` are the models outside that judge and reader ask.
+    """
 
     agent: SearchAgent
     verifier: Verifier
     config: Config
     proposer: SearchAgent | None = None
     judge: Judge = field(default_factory=ExactJudge)
+    services: tuple[ChatModel, ...] = ()
 
     async def close(self) -> None:
-        """Let go of what the players hold: engine, searcher, judge."""
+        """Let go of what the players hold: engine, searcher, judge, services."""
         await self.agent.engine.close()
         await self.agent.searcher.close()
         await self.judge.close()
+        for service in self.services:
+            await service.close()
 
     async def step(self, redraw: Redraw, pool: Pool, step: int, key: int) -> list[Episode]:
         """The games of drawn seeds, in their order, then those of pooled problems."""

@@ -3,21 +3,21 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ssp.agents.agent import SearchAgent, Task
 from ssp.config import VerifyConfig
 from ssp.errors import JudgeError
 from ssp.game.gates import cheap_checks
+from ssp.game.reader import Reader, Reading
 from ssp.judges.exact import ExactJudge
 from ssp.protocols import Judge
 from ssp.rng import derive, python_random
-from ssp.types import Check, Doc, Outcome, Problem, Role, Seed, Trajectory, Verdict
+from ssp.types import Check, Doc, Outcome, Problem, Seed, Trajectory, Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """Decides about questions with the help of a reader (an agent in the role of answerer) and a judge of answers."""
+    """Decides about questions with the help of a reader and a judge of answers."""
 
-    reader: SearchAgent
+    reader: Reader
     config: VerifyConfig
     judge: Judge = field(default_factory=ExactJudge)
 
@@ -103,26 +103,26 @@ class Verifier:
 
     async def _read(
         self, problem: Problem, docs: Sequence[Doc], purpose: str, key: int, temperature: float = 0.0
-    ) -> "_Reading":
+    ) -> "_Judged":
         shuffled = list(docs)
         python_random(key, purpose).shuffle(shuffled)
-        task = reading_task(f"{problem.id}/{purpose}", problem.question, shuffled, self.reader, derive(key, purpose))
-        return await self._judged(problem, await self.reader.run(replace(task, temperature=temperature)))
+        name, seed = f"{problem.id}/{purpose}", derive(key, purpose)
+        return await self._judged(problem, await self.reader.read(name, problem.question, shuffled, seed, temperature))
 
-    async def _judged(self, problem: Problem, reading: Trajectory) -> "_Reading":
-        if reading.status.is_outage:
-            return _Reading(None, reading.status.value)
-        if reading.final is None:
-            return _Reading(False, f"the reader gave no answer ({reading.status})")
+    async def _judged(self, problem: Problem, reading: Reading) -> "_Judged":
+        if reading.outage:
+            return _Judged(None, reading.why)
+        if reading.answer is None:
+            return _Judged(False, f"the reader gave no answer ({reading.why})")
         try:
-            right = await self.judge.same(problem.question, problem.accepted, reading.final)
+            right = await self.judge.same(problem.question, problem.accepted, reading.answer)
         except JudgeError as error:
-            return _Reading(None, str(error))
-        return _Reading(right, f"the reader answered {reading.final!r}")
+            return _Judged(None, str(error))
+        return _Judged(right, f"the reader answered {reading.answer!r}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _Judged:
     """Whether a reader found the answer, None if that could not be had, and what to say of it."""
 
     right: bool | None
@@ -132,10 +132,3 @@ class _Reading:
         if self.right is None:
             return Check(gate, Outcome.UNDECIDED, self.said)
         return Check(gate, Outcome.PASSED) if self.right is wanted else Check(gate, Outcome.REJECTED, self.said)
-
-
-def reading_task(task_id: str, question: str, docs: Sequence[Doc], reader: SearchAgent, key: int) -> Task:
-    """A single-turn task: answer from these documents. Greedy, so that a verdict does not hang on luck."""
-    shown = "\n".join(reader.prompts.show(tuple(docs)))
-    fields: dict[str, str | int] = {"question": question, "documents": shown}
-    return Task(task_id, Role.ANSWERER, fields, seed=derive(key, "reader"), temperature=0.0)

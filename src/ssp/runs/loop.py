@@ -20,6 +20,7 @@ from ssp.learning.torch_learner import TorchLearner
 from ssp.rng import derive
 from ssp.runs.directory import EVALS, METRICS, RunDirectory
 from ssp.runs.health import Alarm, due
+from ssp.runs.outages import wait_for
 from ssp.runs.seeds import SeedBag
 from ssp.runs.watchers import Scores, Watcher
 from ssp.types import Episode, RunState
@@ -83,6 +84,8 @@ class Loop:
         await self._evaluate_if_due(after.step)
         self._checkpoint_if_due(after, now=any(alarm.action == "stop" for alarm in alarms))
         stop_if_told(alarms, after.step)
+        if any(episode.unjudged for episode in episodes):
+            await self._wait_for_services(after.step)
         return after
 
     def _after(self, state: RunState, episodes: Sequence[Episode], baselines: Mapping[str, float]) -> RunState:
@@ -110,6 +113,19 @@ class Loop:
                 self.learner.roll_back(self.run.healthy_checkpoint(self.config.health.window))
                 await self.learner.publish(self.game.agent.engine)
         return alarms
+
+    async def _wait_for_services(self, step: int) -> None:
+        """What could not be decided is recorded as that; a step in which nothing can be is not begun."""
+
+        def tell(url: str) -> None:
+            hint = f"waiting for up to {self.config.health.patience:.0f} seconds (health.patience)"
+            self.watcher.alarm(step - 1, Alarm("outage", f"{url} does not answer", hint, "warn"))
+
+        try:
+            await wait_for(self.game.services, self.config.health.patience, tell)
+        except SickRun as error:
+            again = f"ssp train --resume --out {self.run.path}"
+            raise SickRun(f"stopped after step {step}, which is saved: {error}. Go on with: {again}") from None
 
     async def _evaluate_if_due(self, step: int) -> None:
         if step == self.config.steps:

@@ -9,10 +9,13 @@ from pydantic import ValidationError
 from ssp.agents.agent import Budget, SearchAgent
 from ssp.agents.prompts import prompt_set
 from ssp.agents.protocol import PROTOCOLS
+from ssp.chat import ChatModel
 from ssp.config import Config, load_config
-from ssp.errors import ConfigError, DataError
+from ssp.errors import ConfigError, DataError, ReaderError
+from ssp.game.reader import AgentReader, ChatReader, Reader
 from ssp.game.step import Game
 from ssp.game.verify import Verifier
+from ssp.judges.llm import LlmJudge
 from ssp.judges.open import open_judge
 from ssp.models.catalogue import KNOWN
 from ssp.models.find import find_model, is_hub_name
@@ -80,10 +83,20 @@ def make_game(config: Config, agent: SearchAgent, first: Path | None) -> Game:
     """The game of a configuration. Who reads and who proposes is the agent, or the model that the run began with."""
     wanted = "start" in (config.verify.reader, config.game.proposer)
     frozen = make_agent(config, first, agent.searcher, frozen=True) if wanted and first is not None else agent
-    reader = frozen if config.verify.reader == "start" else agent
     proposer = frozen if config.game.proposer == "start" else agent
     judge = open_judge(config.judge)
-    return Game(agent, Verifier(reader, config.verify, judge), config, proposer, judge)
+    services = [judge.chat] if isinstance(judge, LlmJudge) else []
+    reader: Reader = AgentReader(frozen if config.verify.reader == "start" else agent)
+    if config.verify.reader == "service":
+        reader = _chat_reader(config)
+        services.append(reader.chat)
+    return Game(agent, Verifier(reader, config.verify, judge), config, proposer, judge, tuple(services))
+
+
+def _chat_reader(config: Config) -> ChatReader:
+    """A model that was never warmed up has to be told what to do."""
+    told = prompt_set("en" if config.agent.prompts == "brief" else config.agent.prompts)
+    return ChatReader(ChatModel.of(config.reader, ReaderError), told, PROTOCOLS[config.agent.protocol])
 
 
 def newest_model(run: Path) -> Path:

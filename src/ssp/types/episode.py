@@ -110,5 +110,10 @@ class Episode:
         return self.verdict is not None and self.verdict.outcome is not Outcome.UNDECIDED
 
     @property
+    def unjudged(self) -> bool:
+        """Something could not be decided: the question, or an attempt at it."""
+        return not self.decided or any(attempt.correct is None for attempt in self.attempts)
+
+    @property
     def valid(self) -> bool:
         return self.verdict is not None and self.verdict.outcome is Outcome.PASSED
