@@ -89,8 +89,9 @@ def prepare_run(config: Config, out: Path | None) -> Path:
     with progress() as advance:
         ground = prepare(config, run, advance)
     took = lasting(time.monotonic() - started)
-    note(f"{run}: {ground.documents:,} documents, {config.search.kind} index and model, {took}")
-    if ground.world:
+    what = f"{ground.documents:,} documents, {config.search.kind} index" if ground.index else config.search.url
+    note(f"{run}: {what} and model, {took}")
+    if ground.world and ground.index:
         check = check_retrieval(ground.world, open_index(ground.index), config.search.k)
         note(f"  searching a name finds its article in the top {check.k}:   {check.by_name:.1%} of articles")
         note(f"  one search finds all a multi-hop question needs: {check.by_multi_hop:.1%} of questions")

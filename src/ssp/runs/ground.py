@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ssp.config import Config
-from ssp.errors import ConfigError, DataError
+from ssp.errors import DataError
 from ssp.files import new_directory
 from ssp.models.find import find_model
 from ssp.monitors.open import require_installed
@@ -23,17 +23,21 @@ from ssp.worlds.world import WorldSettings
 from ssp.worlds.write import write_world
 
 Progress = Callable[[str, int], None]
+INDEX = "index"
 FIRST_CHECKPOINT = Path("checkpoints") / "step-000000"
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Where things are, and how many documents there are. `world` is None for a corpus of the user's own."""
+    """Where things are, and how many documents there are; no `world` for a corpus of the user's own.
+
+    Without an `index` it is a service that searches.
+    """
 
     run: Path
-    index: Path
+    index: Path | None
     world: Path | None
-    documents: int
+    documents: int | None
 
 
 def next_run(folder: Path, name: str) -> Path:
@@ -44,28 +48,31 @@ def next_run(folder: Path, name: str) -> Path:
 
 def prepare(config: Config, run: Path, progress: Progress) -> Ground:
     """Write the run directory with its configuration, corpus, index and model: whole, or not at all."""
-    if config.search.kind == "http":
-        raise ConfigError("search.kind=http: this version only prepares embedded indexes (bm25, dense, hybrid)")
     require_installed(config.monitors)
     with new_directory(run, "run") as scratch:
         (scratch / "config.json").write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
         (scratch / "versions.json").write_text(json.dumps(versions(), indent=1) + "\n", encoding="utf-8")
-        corpus = Path(config.corpus).expanduser()
         if config.corpus == "world":
             settings = WorldSettings(config.world.articles, config.seed, config.world.richness)
             write_world(settings, scratch / "world", config.world.hops, lambda n: progress("writing articles", n))
-            corpus = scratch / "world" / "corpus.jsonl"
-        manifest = build_index(
-            read_corpus([corpus]),
-            scratch / "index",
-            kind=config.search.kind,
-            encoder=EncoderEntry(model=config.search.encoder, dimensions=0),
-            progress=progress,
-        )
+        documents = _build_index(config, scratch, progress)
         _write_seeds(config, scratch, progress)
-        shutil.copytree(_starting_model(config, scratch / "index", progress), scratch / FIRST_CHECKPOINT / "model")
+        shutil.copytree(_starting_model(config, scratch / INDEX, progress), scratch / FIRST_CHECKPOINT / "model")
     world = run / "world" if config.corpus == "world" else None
-    return Ground(run, run / "index", world, manifest.documents)
+    return Ground(run, None if documents is None else run / INDEX, world, documents)
+
+
+def _build_index(config: Config, run: Path, progress: Progress) -> int | None:
+    """The index of the corpus, and how many documents it has; none where a service searches."""
+    if config.search.kind == "http":
+        return None
+    encoder = EncoderEntry(model=config.search.encoder, dimensions=0)
+    docs = read_corpus([_corpus(config, run)])
+    return build_index(docs, run / INDEX, kind=config.search.kind, encoder=encoder, progress=progress).documents
+
+
+def _corpus(config: Config, run: Path) -> Path:
+    return run / "world" / "corpus.jsonl" if config.corpus == "world" else Path(config.corpus).expanduser()
 
 
 def _write_seeds(config: Config, run: Path, progress: Progress) -> None:
@@ -73,7 +80,9 @@ def _write_seeds(config: Config, run: Path, progress: Progress) -> None:
     if config.seeds is not None:
         seeds = read_seeds(Path(config.seeds).expanduser())
     elif config.corpus != "world":
-        seeds = as_seeds(mine(list(Documents(run / "index")), progress), seed=config.seed)
+        indexed = (run / INDEX).exists()
+        docs = list(Documents(run / INDEX) if indexed else read_corpus([_corpus(config, run)]))
+        seeds = as_seeds(mine(docs, progress), seed=config.seed)
     else:
         return
     if config.steps and not any(not is_reserved(one, config) for one in seeds):

@@ -55,9 +55,9 @@ def open_player(
         if overrides:
             raise ConfigError(f"{path} is a run, which brings its own settings; --set is for models without one")
         config = read_run_config(path)
-        index = index or (None if url else path / "index")
+        searcher = _searcher(index, url) if index or url else run_searcher(config, path)
         seeds = seeds_file(path)
-        agent = make_agent(config, newest_model(path), _searcher(index, url))
+        agent = make_agent(config, newest_model(path), searcher)
         first = sorted(path.glob("checkpoints/step-*/model"))[0]
         return Player(agent, config, newest_model(path), seeds if seeds.exists() else None, first)
     if path.exists() and not (path / "config.json").exists():
@@ -118,6 +118,13 @@ def read_run_config(run: Path) -> Config:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise DataError(f"{run}/config.json is not of this version of ssp: {where}: {first['msg']}") from None
+
+
+def run_searcher(config: Config, run: Path) -> Searcher:
+    """What a run searches with: its index, or the service that its configuration names."""
+    if config.search.url is not None:
+        return HttpSearcher(config.search.url)
+    return open_index(run / "index", compiled=False)
 
 
 def _searcher(index: Path | None, url: str | None) -> Searcher:

@@ -16,10 +16,9 @@ from ssp.rng import derive
 from ssp.runs.directory import RunDirectory
 from ssp.runs.ground import FIRST_CHECKPOINT
 from ssp.runs.loop import Loop
-from ssp.runs.players import make_agent, make_game, read_run_config
+from ssp.runs.players import make_agent, make_game, read_run_config, run_searcher
 from ssp.runs.seeds import SeedBag, is_reserved, possible_shares, seeds_file
 from ssp.runs.watchers import Together, Tracked, Watcher
-from ssp.search.index import open_index
 from ssp.seeds.files import read_seeds
 from ssp.types import Role, RunState
 from ssp.worlds.oracle import Oracle
@@ -50,7 +49,7 @@ async def train(path: Path, watcher: Watcher, steps: int | None = None, complain
 
 def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watcher) -> Loop:
     """All parts, in the state of a checkpoint."""
-    agent = make_agent(config, checkpoint / "model", open_index(run.path / "index", compiled=False))
+    agent = make_agent(config, checkpoint / "model", run_searcher(config, run.path))
     start = run.path / FIRST_CHECKPOINT / "model"
     learner = make_learner(config, start, checkpoint)
     answers = [one for one in read_seeds(seeds_file(run.path)) if not is_reserved(one, config)]

@@ -1,26 +1,8 @@
-"""The one configuration tree: defaults, then a preset, then a TOML file, then `--set key=value`.
+"""The tree of settings: what can be set, what it means, what it is by default."""
 
-Unknown keys are refused with the nearest valid key named. The tree is frozen; what a run was made from is what
-`--dry-run` prints.
+from typing import Literal
 
->>> load_config(overrides=["world.articles=500"]).world.articles
-500
->>> load_config(overrides=["world.article=500"])
-Traceback (most recent call last):
-ssp.errors.ConfigError: unknown setting 'world.article'; did you mean 'world.articles'?
-"""
-
-import difflib
-import json
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from importlib import resources
-from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from ssp.errors import ConfigError
+from pydantic import BaseModel, ConfigDict, Field
 
 DEFAULT_PRESET = "tiny"
 
@@ -321,7 +303,9 @@ class Config(Section):
     seed: int = Field(0, ge=0, lt=2**63, description="All randomness of the run is derived from it.")
     steps: int = Field(60, ge=0, description="Self-play steps.")
     corpus: str = Field(
-        "world", min_length=1, description='What is searched: "world" (generated), or a corpus file or folder.'
+        "world",
+        min_length=1,
+        description='What is searched: "world" (generated), a corpus file or folder, or "service": it is elsewhere.',
     )
     seeds: str | None = Field(
         None,
@@ -349,141 +333,3 @@ class Config(Section):
     eval: EvalConfig = EvalConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
     health: HealthConfig = HealthConfig()
-
-
-def load_config(file: Path | None = None, *, preset: str | None = None, overrides: Sequence[str] = ()) -> Config:
-    """The resolved configuration. Later sources win: preset, file, overrides."""
-    from_file = _read_toml(file) if file is not None else {}
-    from_sets = _parse_overrides(overrides)
-    chosen = preset or from_sets.get("preset") or from_file.get("preset") or DEFAULT_PRESET
-    merged = _merge(_merge(_read_preset(chosen), from_file), from_sets) | {"preset": chosen}
-    _refuse_unknown(merged)
-    try:
-        config = Config.model_validate(merged)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"setting {key}: {first['msg']}, got {first['input']!r}") from None
-    _check_whole(config)
-    return config
-
-
-def _check_whole(config: Config) -> None:
-    """What no single setting can know."""
-    shares = config.game.hops
-    if shares is not None and (min(shares) < 0.0 or sum(shares) <= 0.0):
-        raise ConfigError("game.hops takes shares, such as [0.5, 0.3, 0.2]: none below 0, and not all 0")
-    asked = max((hops for hops, share in enumerate(shares or (), 1) if share > 0.0), default=0)
-    if config.corpus == "world" and asked > config.world.hops:
-        raise ConfigError(f"game.hops asks for {asked} hops, world.hops has {config.world.hops}: change one of them")
-    if config.game.proposer == "start" and config.game.roles != "solver":
-        raise ConfigError("game.proposer=start: a frozen proposer can't learn; set game.roles=solver")
-    if (config.search.kind == "http") != (config.search.url is not None):
-        raise ConfigError("search.kind=http and search.url=ADDRESS go together: set both or neither")
-    if config.verify.reader == "service" and (config.reader.url is None or config.reader.model is None):
-        raise ConfigError("verify.reader=service needs reader.url=ADDRESS and reader.model=NAME")
-    if config.judge.kind == "llm" and (config.judge.url is None or config.judge.model is None):
-        raise ConfigError("judge.kind=llm needs judge.url=ADDRESS and judge.model=NAME")
-    if config.lora.rank and config.learner.frozen:
-        raise ConfigError("with adapters (lora.rank) nothing else learns: leave learner.frozen empty")
-    if (config.engine.urls or config.engine.replicas) and config.engine.kind != "vllm":
-        raise ConfigError("engine.urls and engine.replicas are for engine.kind=vllm: set that too")
-    if config.engine.urls and config.engine.replicas:
-        raise ConfigError("engine.urls names servers that run, engine.replicas starts some: set one of them")
-    if config.credit.proposer == "grpo" and config.game.proposals == 1:
-        raise ConfigError("credit.proposer=grpo compares the proposals for one seed: set game.proposals to 2 or more")
-    if config.credit.solver == "grpo" and config.game.attempts == 1:
-        raise ConfigError("credit.solver=grpo compares the attempts at one problem: set game.attempts to 2 or more")
-
-
-def preset_names() -> list[str]:
-    folder = resources.files("ssp") / "presets"
-    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
-
-
-def _read_preset(name: object) -> dict[str, Any]:
-    if name not in preset_names():
-        raise ConfigError(f"no preset {name!r}; there is: {', '.join(preset_names())}")
-    return tomllib.loads((resources.files("ssp") / "presets" / f"{name}.toml").read_text(encoding="utf-8"))
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(f"no configuration file at {path}") from None
-    except OSError as error:
-        raise ConfigError(f"can't read the configuration file {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}") from None
-
-
-def _parse_overrides(overrides: Sequence[str]) -> dict[str, Any]:
-    tree: dict[str, Any] = {}
-    for override in overrides:
-        key, equals, text = override.partition("=")
-        if not equals or not key.strip():
-            raise ConfigError(f"--set takes key=value, such as world.articles=500; got {override!r}")
-        branch: dict[str, Any] = _parse_value(text.strip())
-        for part in reversed(key.strip().split(".")):
-            branch = {part: branch}
-        tree = _merge(tree, branch)
-    return tree
-
-
-def _parse_value(text: str) -> Any:
-    """A TOML value; anything else is taken as text, so that paths need no quotes."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
-def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(base)
-    for key, value in over.items():
-        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-        merged[key] = _merge(merged[key], value) if both else value
-    return merged
-
-
-def _refuse_unknown(tree: Mapping[str, Any]) -> None:
-    known = dict(settings())
-    for key in _leaves(tree):
-        if key not in known and not any(name.startswith(f"{key}.") for name in known):
-            near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-            hint = f"; did you mean {near[0]!r}?" if near else "; `ssp train --dry-run` lists all settings"
-            raise ConfigError(f"unknown setting {key!r}{hint}")
-
-
-def _leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    for key, value in tree.items():
-        if isinstance(value, dict) and value:
-            yield from _leaves(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}"
-
-
-def settings(section: type[BaseModel] = Config, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """All settings as (dotted key, pydantic field), in order."""
-    for name, field in section.model_fields.items():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from settings(field.annotation, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", field
-
-
-def to_toml(config: Config) -> str:
-    """The configuration as TOML that `load_config` reads back; settings without a value are named in a comment."""
-    tree = config.model_dump()
-    scalars = {key: value for key, value in tree.items() if not isinstance(value, dict)}
-    sections = [(key, value) for key, value in tree.items() if isinstance(value, dict)]
-    blocks = [_toml_lines(scalars), *(f"[{name}]\n{_toml_lines(section)}" for name, section in sections)]
-    return "\n\n".join(blocks) + "\n"
-
-
-def _toml_lines(values: Mapping[str, Any]) -> str:
-    return "\n".join(
-        f"# {key} is not set" if value is None else f"{key} = {json.dumps(value, ensure_ascii=False)}"
-        for key, value in values.items()
-    )
