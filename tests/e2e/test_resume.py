@@ -31,9 +31,12 @@ def weights(run: Path) -> bytes:
     return (newest / "model" / "model.safetensors").read_bytes() + (newest / "optimizer.safetensors").read_bytes()
 
 
-@pytest.mark.parametrize("kills", [1, 3])
-def test_kill_and_resume(ssp: Run, tmp_path: Path, kills: int) -> None:
-    prepared = ssp("train", *(part for one in SETTINGS for part in ("--set", one)), "--out", "whole")
+@pytest.mark.parametrize(
+    ("kills", "more"), [(1, ()), (3, ()), (2, ("lora.rank=4", "learner.frozen=[]"))], ids=["once", "often", "adapters"]
+)
+def test_kill_and_resume(ssp: Run, tmp_path: Path, kills: int, more: tuple[str, ...]) -> None:
+    settings = (*SETTINGS, *more)
+    prepared = ssp("train", *(part for one in settings for part in ("--set", one)), "--out", "whole")
     assert prepared.returncode == 0, prepared.stderr
     shutil.copytree(tmp_path / "whole", tmp_path / "killed")
     on = ("--resume", "--set", f"steps={STEPS}", "--out")

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One way to run the game. `paper` is what the paper reports for it, if it does."""
+    """One way to run the game. `paper` is what the paper reports for it, if it does.
+
+    With several `proposals` for a seed there are fewer seeds, so that all arms make as many proposals in a step.
+    """
 
     name: str
     settings: tuple[str, ...] = ()
     paper: str = ""
+    proposals: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +31,8 @@ _PAPERS_REWARD = ("reward.shape=one_minus_acc", "reward.valid=0.0")
 
 
 def _pair(proposer: str, solver: str, paper: str, *more: str) -> Arm:
-    several = ("game.proposals=4",) if proposer == "grpo" else ()
-    settings = (f"credit.proposer={proposer}", f"credit.solver={solver}", *several, *more)
-    return Arm(f"{proposer} – {solver}", settings, paper)
+    settings = (f"credit.proposer={proposer}", f"credit.solver={solver}", *more)
+    return Arm(f"{proposer} – {solver}", settings, paper, proposals=4 if proposer == "grpo" else 1)
 
 
 ABLATIONS: Mapping[str, Ablation] = {

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ssp.ablations.arms import ABLATIONS, Ablation
+from ssp.ablations.arms import ABLATIONS, Ablation, Arm
 from ssp.ablations.outcome import Summary, outcome
 from ssp.config import Config, load_config
 from ssp.errors import ConfigError
@@ -23,8 +23,16 @@ def configs(name: str, seeds: int, preset: str | None, overrides: tuple[str, ...
     """Every run of an ablation, seed by seed, so that a stopped one has all arms of its first seeds."""
     for seed in range(seeds):
         for arm in ablation(name).arms:
-            given = (*overrides, *arm.settings, f"seed={seed}")
+            given = (*overrides, f"seed={seed}", *_shared_out(arm, preset, overrides), *arm.settings)
             yield arm.name, load_config(preset=preset, overrides=given)
+
+
+def _shared_out(arm: Arm, preset: str | None, overrides: tuple[str, ...]) -> tuple[str, ...]:
+    """So many proposals for each of fewer seeds."""
+    if arm.proposals == 1:
+        return ()
+    seeds = load_config(preset=preset, overrides=overrides).game.seeds
+    return (f"game.proposals={arm.proposals}", f"game.seeds={max(1, seeds // arm.proposals)}")
 
 
 def place(folder: Path, config: Config) -> Path:
