@@ -41,5 +41,5 @@ clean:
 	@touch $@
 
 .venv/.bench: .venv/.dev
-	$(PIP) install --quiet --constraint constraints.txt tantivy
+	$(PIP) install --quiet --constraint constraints.txt tantivy trl
 	@touch $@

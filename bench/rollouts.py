@@ -1,27 +1,35 @@
-"""Rollouts: the local engine next to `transformers` `generate`, driven turn by turn in padded batches.
+"""Rollouts: the local engine next to vLLM and to `transformers` `generate`, driven turn by turn in padded batches.
 
 The workload is that of self-play: problems × 5 attempts, one to four searches each, three documents per search. Turn
 lengths and documents are drawn beforehand and are the same for both, so that neither gains by what it happens to
 sample: a model with random weights serves as well as a trained one. `generate` computes the whole context again in
-each turn, and a batch waits for its longest turn; that is how it is commonly used.
+each turn, and a batch waits for its longest turn; that is how it is commonly used. vLLM (its CPU build, if it is
+installed) runs in a process of its own and is driven by the same code as our engine.
 """
 
 import argparse
 import asyncio
 import json
 import random
+import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedModel, StoppingCriteria, StoppingCriteriaList
+from transformers import PreTrainedModel, StoppingCriteria, StoppingCriteriaList
 
-from bench.common import in_process, save, table
+from bench.common import OUT, in_process, save, table
+from bench.vllm_rollouts import played
 from ssp.engines.codec import HfCodec
 from ssp.engines.local import LocalEngine, LocalSettings
+from ssp.engines.models import load_model, save_model
+from ssp.models.pull import pull
 from ssp.types import Sampling
 from ssp.warmup.model import TinyShape, tiny_model
 from ssp.warmup.tiny import VOCABULARY
@@ -65,21 +73,18 @@ def observation(codec: HfCodec, library: WorldLibrary, rng: random.Random) -> li
 
 def with_engine(model: PreTrainedModel, codec: HfCodec, scripts: Sequence[Script], cache_gb: float) -> dict[str, Any]:
     engine = LocalEngine(model, codec, LocalSettings(cache_gb=cache_gb))
-
-    async def trajectory(number: int, script: Script) -> None:
-        tokens = list(script.prompt)
-        for turn, (length, seen) in enumerate(script.turns):
-            [done] = await engine.generate([tokens], [Sampling(length, seed=number * 100 + turn)])
-            tokens += [*done.token_ids, *seen]
-
-    async def play() -> None:
-        await asyncio.gather(*(trajectory(number, script) for number, script in enumerate(scripts)))
-
-    asyncio.run(engine.generate([[5, 6, 7]], [Sampling(3)]))  # compile
-    began = time.perf_counter()
-    asyncio.run(play())
-    seconds = time.perf_counter() - began
+    seconds = asyncio.run(played(engine, [(one.prompt, one.turns) for one in scripts]))
     return {"seconds": seconds, "computed": engine.counters.computed_tokens + engine.counters.sampled_tokens}
+
+
+def with_vllm(model: Path, scripts: Sequence[Script], cache_gb: float) -> dict[str, Any] | None:
+    """In a process whose main module loads little: vLLM's workers load it again."""
+    if find_spec("vllm") is None:
+        return None
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump([[one.prompt, one.turns] for one in scripts], file)
+        file.flush()
+        return in_process("bench.vllm_rollouts", model, file.name, cache_gb)
 
 
 class _RowsDone(StoppingCriteria):
@@ -174,33 +179,50 @@ def matmul_peak() -> float:
     return 2 * 2048**3 / best
 
 
+def smollm2(folder: Path) -> Path:
+    """SmolLM2 with another end token, one that it hardly ever samples: turns have the lengths that were drawn."""
+    model, codec = load_model(pull("smollm2-135m", lambda stage, count: None))
+    codec.tokenizer.eos_token = "<|endoftext|>"
+    for settings in (model.config, model.generation_config):
+        settings.eos_token_id = codec.tokenizer.eos_token_id
+    save_model(model, HfCodec(codec.tokenizer), folder)
+    return folder
+
+
 def build(name: str) -> tuple[PreTrainedModel, HfCodec, WorldLibrary, float, int]:
     [library] = WorldLibrary.siblings(WorldSettings(), 1)
     codec = HfCodec(train_tokenizer(library.texts(), VOCABULARY))
     if name == "tiny":
         return tiny_model(1, 0, torch.ones(len(codec)), TinyShape(), 0).eval(), codec, library, 2.0, 320
-    config = LlamaConfig(
-        vocab_size=49152, hidden_size=576, intermediate_size=1536, num_hidden_layers=30, num_attention_heads=9,
-        num_key_value_heads=3, tie_word_embeddings=True, max_position_embeddings=2048,
-    )  # fmt: skip
-    torch.manual_seed(0)
-    return LlamaForCausalLM(config).eval(), codec, library, 8.0, 64
+    if name == "smollm2":
+        folder = OUT / "smollm2"
+        shutil.rmtree(folder, ignore_errors=True)
+        model, codec = load_model(smollm2(folder))
+        return model.eval(), codec, library, 4.0, 64
+    raise ValueError(f"no model {name!r}; there are tiny and smollm2")
 
 
 def worker(model_name: str, problems: int) -> dict[str, Any]:
     model, codec, library, cache_gb, batch = build(model_name)
     scripts = workload(codec, library, problems)
     sampled = sum(script.sampled for script in scripts)
-    rows = []
-    results = {
-        "ssp local": with_engine(model, codec, scripts, cache_gb),
-        "transformers generate": with_generate(model, scripts, batch),
-    }
-    for what, result in results.items():
-        rows.append({"model": model_name, "what": what, "trajectories": len(scripts), "sampled": sampled, **result})
-        rows[-1]["sampled/s"] = sampled / result["seconds"]
-    rows[0]["ratio"] = rows[1]["seconds"] / rows[0]["seconds"]
-    rows[1]["ratio"] = 1.0
+    results = {"ssp local": with_engine(model, codec, scripts, cache_gb)}
+    if model_name == "smollm2" and (found := with_vllm(OUT / model_name, scripts, cache_gb)):
+        results["vLLM"] = found
+    results["transformers generate"] = with_generate(model, scripts, batch)
+    slowest = results["transformers generate"]["seconds"]
+    rows = [
+        {
+            "model": model_name,
+            "what": what,
+            "trajectories": len(scripts),
+            "sampled": sampled,
+            **result,
+            "sampled/s": sampled / result["seconds"],
+            "ratio": slowest / result["seconds"],
+        }
+        for what, result in results.items()
+    ]
     return {"rows": rows, "phases": phases(model, codec, 64 if model_name == "tiny" else 16, cache_gb)}
 
 
@@ -217,7 +239,7 @@ def scaling(counts: Sequence[int]) -> list[dict[str, Any]]:
 
 def main(problems: int = 64) -> None:
     comparison: list[dict[str, Any]] = []
-    for name in ("tiny", "135M"):
+    for name in ("tiny", "smollm2"):
         answer = in_process("bench.rollouts", name, problems)
         comparison += answer["rows"]
         print(table(answer["rows"]), "\n")
