@@ -53,24 +53,23 @@ def ours(model: PreTrainedModel, samples: Sequence[Sample]) -> float:
 
 
 def with_trl(model: PreTrainedModel, tokenizer: Any, scripts: Sequence[Script], samples: Sequence[Sample]) -> float:
-    from datasets import Dataset
-    from trl import GRPOConfig, GRPOTrainer
-
+    trl: Any = import_module("trl")  # without types, whether it is installed or not
+    datasets: Any = import_module("datasets")
     batch = padded(scripts, samples)
 
-    class Handed(GRPOTrainer):  # type: ignore[misc, unused-ignore]
+    class Handed(trl.GRPOTrainer):  # type: ignore[misc]
         def _generate_and_score_completions(self, inputs: Any) -> Any:
             return batch
 
     steps = len(samples) // ROWS
     with tempfile.TemporaryDirectory() as scratch:
-        settings = GRPOConfig(
+        settings = trl.GRPOConfig(
             output_dir=scratch, per_device_train_batch_size=ROWS, gradient_accumulation_steps=steps, max_steps=1,
             num_generations=ROWS, learning_rate=1e-6, beta=0.0, gradient_checkpointing=False, bf16=False, use_cpu=True,
             report_to="none", save_strategy="no", logging_strategy="no", disable_tqdm=True, max_completion_length=4096,
             optim="adamw_torch_fused",
         )  # fmt: skip
-        rows = Dataset.from_dict({"prompt": ["x"] * len(samples)})
+        rows = datasets.Dataset.from_dict({"prompt": ["x"] * len(samples)})
         trainer = Handed(model, lambda completions, **_: [0.0] * len(completions), settings, rows, None, tokenizer)
         began = time.perf_counter()
         trainer.train()
