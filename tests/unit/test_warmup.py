@@ -164,7 +164,9 @@ def test_any_corpus_makes_lessons(tmp_path: Path) -> None:
     own = HfCodec(train_tokenizer(library.texts(), 500))
     made = lessons(library, own, Syllabus(hops=(0.5, 0.5)), 60)
     assert {lesson.kind for lesson in made} == {"reading", "solving", "proposing"}
-    assert any("___" in own.decode(lesson.token_ids) for lesson in made)
+    told = [own.decode(lesson.token_ids) for lesson in made]
+    assert any(puzzle.question in text for text in told for puzzle in [library.puzzle(1, random.Random(1))])
+    assert not any("___" in text for text in told), "what is asked for is asked for in words"
 
 
 def test_a_corpus_without_anything_to_ask_is_refused() -> None:

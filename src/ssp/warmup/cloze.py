@@ -1,24 +1,29 @@
 """Lessons from any corpus, without labels: sentences with a gap where a seed answer stood.
 
 A fact is a sentence that mentions a seed answer. Where that answer is the title of another document, the two are
-linked, and a question can lead from one to the other. Nothing is known about relations, so questions quote the
-sentence: 'In the text on Oakmere, what is missing: "The mayor is ___."?'
+linked, and a question can lead from one to the other. Nothing is known about relations, so questions use the words of
+the sentence (`phrasing`).
 """
 
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from ssp.errors import DataError
 from ssp.protocols import LocalSearcher
-from ssp.text import UNSPACED_RUN
+from ssp.text import UNSPACED_RUN, is_unspaced
 from ssp.types import Doc
-from ssp.warmup.library import GAP, Fact, Puzzle
+from ssp.warmup.library import Fact, Puzzle
+from ssp.warmup.phrasing import ask_for, led_to, predicate, question_word, standing_alone, with_gap
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“'])|(?<=[。！？])\s*")
 _WORDS = re.compile(r"\S+")
 _EDGES = " \t\"'“”‘’()[]«».,;:!?。，、；：！？《》「」"
 _LONGEST = 8  # words or characters of an answer
+_PERSON = re.compile(r"\bborn\b|\b(?:[Hh]e|[Ss]he|[Hh]is|[Hh]er) |[他她]|出生|生于")
+_BEGINNING = 300  # characters of a text that tell what it is about
+_TRIES, _BRANCHES = 30, 3  # at finding a chain of the wanted length
 
 
 class ClozeLibrary:
@@ -28,14 +33,14 @@ class ClozeLibrary:
     >>> docs = [Doc("1", "Oakmere", "Its mayor is Mira Dolven."), Doc("2", "Mira Dolven", "She left in 1843.")]
     >>> library = ClozeLibrary(docs, ["Mira Dolven", "1843"], StaticSearcher({}))
     >>> library.puzzle(2, random.Random(0)).question
-    'In the text on what is missing in the text on Oakmere ("Its mayor is ___."), what is missing: "She left in ___."?'
+    "Oakmere's mayor is someone who left in what year?"
     """
 
     def __init__(self, docs: Sequence[Doc], answers: Iterable[str], searcher: LocalSearcher) -> None:
         self.searcher = searcher
         self._answers = frozenset(answer.strip() for answer in answers)
         self._by_title = {doc.title: doc for doc in docs if doc.title}
-        self._facts = {doc.id: list(self._read(doc)) for doc in docs}
+        self._facts = {doc.id: _plain_ones(list(self._read(doc))) for doc in docs}
         self._docs = [doc for doc in docs if self._facts[doc.id]]
         if not self._docs:
             raise DataError("no document of the corpus mentions a seed answer: there is nothing to make lessons from")
@@ -50,24 +55,29 @@ class ClozeLibrary:
 
     def puzzle(self, hops: int, rng: random.Random) -> Puzzle:
         """A puzzle with this many hops, or with fewer where the corpus has no such links."""
-        for _ in range(20):
+        longest: tuple[Fact, ...] = ()
+        for _ in range(_TRIES):
             chain = self._walk(hops, rng)
-            if len(chain) == hops:
+            longest = max(longest, chain, key=len)
+            if len(longest) == hops:
                 break
-        return Puzzle(self.ask(chain, rng), chain, chain[-1].objects[0])
+        return Puzzle(self.ask(longest, rng), longest, longest[-1].objects[0])
 
     def _walk(self, hops: int, rng: random.Random) -> tuple[Fact, ...]:
-        doc = rng.choice(self._docs)
-        chain: list[Fact] = []
-        seen = {doc.id}
-        while len(chain) < hops - 1:
-            links = [fact for fact in self._facts[doc.id] if self._leads_on(fact, seen)]
-            if not links:
-                break
-            chain.append(rng.choice(links))
-            doc = self._by_title[chain[-1].objects[0]]
-            seen.add(doc.id)
-        return (*chain, rng.choice(self._facts[doc.id]))
+        """From any document along its mentions, as far as a question can be put that way."""
+        return self._extend((), rng.choice(self._docs), hops, rng)
+
+    def _extend(self, chain: tuple[Fact, ...], doc: Doc, hops: int, rng: random.Random) -> tuple[Fact, ...]:
+        """The chain with a fact of this document, and more behind it while hops are left."""
+        facts = [fact for fact in self._facts[doc.id] if self._wording((*chain, fact)) is not None]
+        if len(chain) + 1 < hops:
+            seen = {fact.doc.id for fact in chain} | {doc.id}
+            links = [fact for fact in facts if self._leads_on(fact, seen)]
+            for link in rng.sample(links, min(len(links), _BRANCHES)):
+                longer = self._extend((*chain, link), self._by_title[link.objects[0]], hops, rng)
+                if len(longer) > len(chain) + 1:
+                    return longer
+        return (*chain, rng.choice(facts)) if facts else chain
 
     def _leads_on(self, fact: Fact, seen: set[str]) -> bool:
         target = self._by_title.get(fact.objects[0])
@@ -78,19 +88,18 @@ class ClozeLibrary:
         return self.unsaid(rng.choice(self._docs), rng)
 
     def unsaid(self, doc: Doc, rng: random.Random) -> Puzzle:
+        """What is said of something else, asked of this."""
         other = rng.choice(self._docs)
         fact = rng.choice(self._facts[other.id])
-        subject = "something else" if other.id == doc.id else doc.title or doc.id
-        return Puzzle(_question(subject, fact), (Fact(doc, fact.wording, ()),), None)
+        title = "something else" if other.id == doc.id else doc.title or doc.id
+        wording = fact.wording.replace(other.title, title) if other.title else f"{title}: {fact.wording}"
+        return Puzzle(self._question(wording, fact), (Fact(doc, wording, ()),), None)
 
     def facts(self, doc: Doc) -> list[Fact]:
         return self._facts.get(doc.id, [])
 
     def ask(self, facts: tuple[Fact, ...], rng: random.Random) -> str:
-        subject = facts[0].doc.title or facts[0].doc.id
-        for fact in facts[:-1]:
-            subject = f'what is missing in the text on {subject} ("{fact.wording}")'
-        return _question(subject, facts[-1])
+        return self._question(self._wording(facts) or facts[-1].wording, facts[-1])
 
     def phrase(self, facts: tuple[Fact, ...]) -> str:
         return ""
@@ -98,15 +107,34 @@ class ClozeLibrary:
     def document(self, rng: random.Random) -> Doc:
         return rng.choice(self._all)
 
+    def _wording(self, facts: tuple[Fact, ...]) -> str | None:
+        """One sentence that leads along these facts, with a gap at its end; None if they can't be put into one."""
+        wording: str | None = facts[0].wording
+        for before, fact in pairwise(facts):
+            said = predicate(fact.wording, fact.doc.title)
+            wording = led_to(wording, said, self._is_person(before.objects[0])) if wording and said else None
+        return wording
+
+    def _question(self, wording: str, fact: Fact) -> str:
+        answer = fact.objects[0]
+        return ask_for(wording, question_word(answer, self._is_person(answer), is_unspaced(wording)))
+
+    def _is_person(self, name: str) -> bool:
+        doc = self._by_title.get(name)
+        return doc is not None and _PERSON.search(doc.text[:_BEGINNING]) is not None
+
     def _read(self, doc: Doc) -> Iterator[Fact]:
         for sentence in _SENTENCE_END.split(doc.text):
+            alone = standing_alone(sentence, doc.title) if doc.title else sentence
             for answer in dict.fromkeys(_mentions(sentence, self._answers)):
-                if answer != doc.title:
-                    yield Fact(doc, sentence.replace(answer, GAP), (answer,))
+                wording = with_gap(alone, answer) if answer not in (doc.title or doc.id) else None
+                if wording is not None:
+                    yield Fact(doc, wording, (answer,))
 
 
-def _question(subject: str, fact: Fact) -> str:
-    return f'In the text on {subject}, what is missing: "{fact.wording}"?'
+def _plain_ones(facts: list[Fact]) -> list[Fact]:
+    """Those that begin with what they are about, if there are any: the others make awkward questions."""
+    return [fact for fact in facts if predicate(fact.wording, fact.doc.title) is not None] or facts
 
 
 def _mentions(sentence: str, answers: frozenset[str]) -> Iterator[str]:
