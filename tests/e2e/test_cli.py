@@ -140,6 +140,12 @@ def test_eval_and_compare(ssp: Run, tmp_path: Path) -> None:
         assert complaint in line
 
 
+def test_doctor_times_a_step_and_leaves_nothing(ssp: Run, tmp_path: Path) -> None:
+    found = json.loads(good(ssp("doctor", "--step", *QUICK, "--json")))["findings"]
+    assert re.search(r"at most about .* with \d of \d+ seeds", found[-1]["says"])
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_model_as_judge(ssp: Run, tmp_path: Path) -> None:
     good(ssp("train", *QUICK, "--out", "run"))
     questions = (tmp_path / "run" / "world" / "questions.jsonl").read_text().splitlines()[:3]

@@ -14,9 +14,7 @@ from ssp.warmup.library import GAP
 from ssp.warmup.phrasing import ask_for, predicate, standing_alone, with_gap
 
 DOCS = [
-    Doc(
-        "1", "Arthur (film)", "Arthur is a film. It was directed by Ida Kern, a painter. It is set in New Harrow."
-    ),
+    Doc("1", "Arthur (film)", "Arthur is a film. It was directed by Ida Kern, a painter. It is set in New Harrow."),
     Doc("2", "Ida Kern", "Ida Kern (born 5 May 1950) is a painter. She was born in Oakmere. Her brother is Tom Kern."),
     Doc("3", "Oakmere", "Oakmere is a town on the Velbeck. Its mayor in 1990 was Lena Ott."),
     Doc("4", "米拉", "米拉是一位作家。她出生于奥克米尔。"),

@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -32,9 +33,10 @@ def doctor(
     preset: str | None = None,
     set: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     judge: Annotated[bool, Parameter(negative="")] = False,
+    step: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
-    """Look over a configuration before a long run: packages, memory, disk, model, corpus, search, judge.
+    """Look over a configuration before a long run: packages, memory, disk, model, corpus, search, judge, reader.
 
     Parameters
     ----------
@@ -46,12 +48,17 @@ def doctor(
         One setting, such as --set judge.kind=llm; may be repeated.
     judge
         Also put cases with known verdicts before the judge, and say how often it is right.
+    step
+        Also prepare the run in a temporary folder and play a small step of it, to tell how long one will take.
     json
         Print the findings as JSON.
     """
     resolved = load_config(config, preset=preset, overrides=set)
     findings = asyncio.run(_look(resolved))
-    calibration = asyncio.run(_calibrate(resolved)) if judge and all(one.fine for one in findings) else None
+    ready = all(one.fine for one in findings)
+    if step and ready:
+        findings.append(_time(resolved))
+    calibration = asyncio.run(_calibrate(resolved)) if judge and ready else None
     if json:
         cases = {"judge": _as_json(calibration)} if calibration else {}
         say_json({"findings": [one._asdict() for one in findings], **cases})
@@ -82,15 +89,40 @@ def _machine() -> Iterator[Finding]:
 
 
 def _files(config: Config) -> Iterator[Finding]:
-    if config.corpus != "world":
+    if config.corpus not in ("world", "service"):
         there = Path(config.corpus).expanduser().exists()
         yield Finding("corpus", there, config.corpus if there else f"there is nothing at {config.corpus}")
     if config.model.path != "tiny":
-        folder = Path(config.model.path).expanduser()
-        is_model = (folder / "config.json").exists()
-        is_name = not folder.exists() and config.model.path.count("/") == 1
-        says = f"{config.model.path}{' (from the hub)' if is_name else ''}"
-        yield Finding("model", is_model or is_name, says if is_model or is_name else f"{folder} is no model directory")
+        yield _model(config.model.path)
+    if config.engine.kind == "vllm" and not config.engine.urls:
+        there = find_spec("vllm") is not None
+        yield Finding("vllm", there, "is installed" if there else "is not installed: pip install 'ssp[vllm]'")
+
+
+def _model(name: str) -> Finding:
+    """Without getting anything."""
+    from ssp.models.catalogue import KNOWN, place_of
+    from ssp.models.find import is_hub_name
+
+    folder = Path(name).expanduser()
+    if (folder / "config.json").exists():
+        return Finding("model", True, name)
+    if name in KNOWN:
+        there = place_of(name).exists()
+        return Finding("model", True, f"{KNOWN[name].title}, {'is here' if there else 'will be pulled'}")
+    fine = not folder.exists() and is_hub_name(name)
+    return Finding("model", fine, f"{name} (from the hub)" if fine else f"{folder} is no model directory")
+
+
+def _time(config: Config) -> Finding:
+    from ssp.cli.follow import lasting
+    from ssp.runs.trial import time_a_step
+
+    with progress() as advance:
+        found = asyncio.run(time_a_step(config, advance))
+    whole = f"{config.steps} steps about {lasting(config.steps * found.step)}"
+    measured = f"{found.seconds:.1f} s with {found.seeds} of {found.of} seeds; many at once take less each"
+    return Finding("step", True, f"at most about {lasting(found.step)} ({measured}), {whole}")
 
 
 async def _services(config: Config) -> list[Finding]:
@@ -99,7 +131,19 @@ async def _services(config: Config) -> list[Finding]:
         findings.append(await _search(config.search.url))
     if config.judge.kind == "llm":
         findings.append(await _judge(config))
+    if config.verify.reader == "service":
+        findings.append(await _reader(config))
     return findings
+
+
+async def _reader(config: Config) -> Finding:
+    from ssp.chat import ChatModel
+    from ssp.errors import ReaderError
+
+    chat = ChatModel.of(config.reader.model_copy(update={"attempts": 2}), ReaderError)
+    fine = await chat.answers()
+    await chat.close()
+    return Finding("reader", fine, f"{chat.url} {'answers' if fine else 'does not answer'}")
 
 
 async def _search(url: str) -> Finding:

@@ -4,6 +4,7 @@ Subcommands are imported only when they are called, so that `ssp --help` answers
 """
 
 import io
+import logging
 import os
 import signal
 import sys
@@ -50,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without Unicode still gets an answer
     wait_calmly()
+    logging.getLogger("stamina").setLevel(logging.ERROR)  # of tries that failed, the last one is told
     signal.signal(signal.SIGTERM, _as_ctrl_c)
     try:
         app(arguments, print_error=False, exit_on_error=False, result_action="return_value")
