@@ -1,5 +1,6 @@
 """The warm-up's parts: lessons, the model's start, teaching, the cache."""
 
+import json
 import random
 from collections.abc import Sequence
 from itertools import islice
@@ -12,7 +13,7 @@ from ssp.agents.prompts import prompt_set
 from ssp.agents.protocol import PROTOCOLS
 from ssp.config import Config, load_config
 from ssp.engines.codec import HfCodec
-from ssp.engines.models import load_model
+from ssp.engines.models import load_model, save_model
 from ssp.errors import DataError
 from ssp.search.index import build_index, open_index
 from ssp.search.static import StaticSearcher
@@ -20,18 +21,22 @@ from ssp.seeds.mining import mine
 from ssp.types import Doc
 from ssp.warmup.behaviours import read
 from ssp.warmup.cloze import ClozeLibrary
+from ssp.warmup.kept import dress
 from ssp.warmup.lessons import Lesson, Syllabus, Teacher
 from ssp.warmup.library import Library
 from ssp.warmup.looking import COUNTS, FINDS, GOES_ON, READS, TELLS, Gaze, Look, Marks, looks
 from ssp.warmup.model import TinyShape, tiny_model
+from ssp.warmup.pretrained import taught_model
 from ssp.warmup.teach import Schedule, teach
-from ssp.warmup.tiny import dress, fingerprint, warmed_up_model
+from ssp.warmup.tiny import warmed_up_model, warmed_up_place
 from ssp.warmup.tokenizer import train_tokenizer
 from ssp.warmup.world_library import WorldLibrary
 from ssp.worlds.articles import article
 from ssp.worlds.facts import Facts
 from ssp.worlds.oracle import Oracle
 from ssp.worlds.world import World, WorldSettings
+from tests.models import codec as test_codec
+from tests.models import random_model
 
 SETTINGS = WorldSettings(articles=300, seed=4)
 CONFIG = load_config(overrides=["world.articles=300", "seed=4"])
@@ -282,12 +287,32 @@ def test_the_cache_knows_what_the_model_is_made_from(tmp_path: Path) -> None:
 
     assert warmed_up_model(base, tmp_path, forbidden) == first
     others = ["seed=1", "warmup.steps=3", "world.articles=201", "agent.protocol=r-search", "search.k=2"]
-    prints = {fingerprint(_with(other, tmp_path), tmp_path) for other in others}
-    assert len(prints | {first.name}) == len(others) + 1
+    prints = {warmed_up_place(_with(other, tmp_path), tmp_path) for other in others}
+    assert len(prints | {first}) == len(others) + 1
 
 
 def _with(override: str, cache: Path) -> Config:
     return load_config(overrides=["warmup.steps=2", "world.articles=200", f"warmup.cache={cache}", override])
+
+
+def test_a_pretrained_model_takes_lessons_from_a_corpus(tmp_path: Path) -> None:
+    """A model with random weights stands for it: it gets better at lessons, and is made once."""
+    build_index(NOTES, tmp_path / "index")
+    save_model(random_model("llama"), test_codec(), tmp_path / "base")
+    settings = ["corpus=notes", "warmup.lessons=40", "warmup.learning_rate=3e-3", f"warmup.cache={tmp_path}"]
+    config = load_config(overrides=[*settings, "agent.observation_tokens=60", "warmup.batch_tokens=600"])
+    taught = taught_model(config, tmp_path / "base", tmp_path / "index", lambda *_: None)
+    losses = json.loads((taught / "warmup.json").read_text())["loss"]
+    assert sum(losses[-5:]) < 0.7 * sum(losses[:5])
+
+    def forbidden(*_: object) -> None:
+        raise AssertionError("it was made before")
+
+    assert taught_model(config, tmp_path / "base", tmp_path / "index", forbidden) == taught
+    more = config.model_copy(update={"warmup": config.warmup.model_copy(update={"lessons": 2})})
+    assert taught_model(more, tmp_path / "base", tmp_path / "index", lambda *_: None) != taught
+    save_model(random_model("llama", seed=5), test_codec(), tmp_path / "base")
+    assert taught_model(more, tmp_path / "base", tmp_path / "index", lambda *_: None) != taught
 
 
 def test_every_tag_is_one_token(codec: HfCodec) -> None:

@@ -22,6 +22,8 @@ def check_whole(config: Config) -> None:
         raise ConfigError("corpus=service: nothing is read here, so set search.kind=http, search.url and seeds=FILE")
     if config.search.kind == "http" and config.model.path == "tiny" and config.corpus != "world":
         raise ConfigError("model.path=tiny is taught from an index of the corpus: leave search.kind at bm25")
+    if config.warmup.lessons and config.search.kind == "http":
+        raise ConfigError("warmup.lessons are made from an index of the corpus: leave search.kind at bm25")
     if config.judge.kind == "llm" and (config.judge.url is None or config.judge.model is None):
         raise ConfigError("judge.kind=llm needs judge.url=ADDRESS and judge.model=NAME")
     if config.lora.rank and config.learner.frozen:

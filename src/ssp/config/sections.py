@@ -69,9 +69,16 @@ class LoraConfig(Section):
 
 
 class WarmupConfig(Section):
-    """The stand-in for pre-training that makes the generated model; other models are taken as they are."""
+    """What comes before self-play: making the generated model, or lessons for a pre-trained one."""
 
-    steps: int = Field(1400, ge=1, description="Optimizer steps of the warm-up.")
+    steps: int = Field(1400, ge=1, description="Optimizer steps of the generated model's warm-up.")
+    lessons: int = Field(
+        0,
+        ge=0,
+        description="Steps of lessons from the corpus for a pre-trained model; 0: it plays as it comes.",
+    )
+    learning_rate: float = Field(1e-4, gt=0.0, description="Of these lessons.")
+    batch_tokens: int = Field(2048, ge=16, description="Most tokens of a step of these lessons.")
     cache: str = Field("~/.cache/ssp", min_length=1, description="Where warmed-up models are kept for later runs.")
 
 

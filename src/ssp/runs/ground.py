@@ -96,4 +96,9 @@ def _starting_model(config: Config, index: Path, progress: Progress) -> Path:
         from ssp.warmup.tiny import warmed_up_model
 
         return warmed_up_model(config, index, progress)
-    return find_model(config.model.path, progress)
+    model = find_model(config.model.path, progress)
+    if not config.warmup.lessons:
+        return model
+    from ssp.warmup.pretrained import taught_model
+
+    return taught_model(config, model, index, progress)

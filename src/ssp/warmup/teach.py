@@ -39,10 +39,18 @@ class Schedule:
 
 
 def teach(
-    model: PreTrainedModel, teachers: Sequence[Teacher], schedule: Schedule, marks: Marks, seed: int, progress: Progress
+    model: PreTrainedModel,
+    teachers: Sequence[Teacher],
+    schedule: Schedule,
+    marks: Marks | None,
+    seed: int,
+    progress: Progress,
 ) -> list[float]:
-    """Train the model; gives the loss of every step. Teachers go with the schedule's stages."""
-    gaze = Gaze(model)
+    """Train the model; gives the loss of every step. Teachers go with the schedule's stages.
+
+    With `marks` it is also told where to look, which takes the heads of the generated model.
+    """
+    gaze = Gaze(model) if marks else None
     optimizer = torch.optim.AdamW(_groups(model, schedule), betas=(0.9, 0.98), weight_decay=0.01, fused=True)
     rates = [group["lr"] for group in optimizer.param_groups]
     model.train()
@@ -50,16 +58,18 @@ def teach(
     for step, rows in enumerate(_batches(teachers, schedule, marks, seed)):
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
             group["lr"] = rate * _pace(step, schedule)
-        loss = weighted_loss(model, *padded(rows))
+        ids, weights = padded(rows)
+        loss = weighted_loss(model, ids.to(model.device), weights.to(model.device))
         looking = schedule.looking * (1.0 if step < schedule.looking_until * schedule.steps else 0.2)
-        (loss + looking * gaze.loss([row.looks for row in rows])).backward()
+        (loss + looking * gaze.loss([row.looks for row in rows]) if gaze else loss).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), schedule.clip)
         optimizer.step()
         optimizer.zero_grad()
         losses.append(loss.item())
         progress("warm-up steps", 1)
     model.eval()
-    gaze.close()
+    if gaze:
+        gaze.close()
     if not all(map(_is_finite, losses)):
         raise LearnerError("the warm-up diverged: lower the learning rate")
     return losses
@@ -69,7 +79,8 @@ def _groups(model: PreTrainedModel, schedule: Schedule) -> list[dict[str, Any]]:
     gentle: list[torch.nn.Parameter] = []
     others: list[torch.nn.Parameter] = []
     for name, weights in model.named_parameters():
-        (gentle if any(part in name for part in schedule.gentle) else others).append(weights)
+        if weights.requires_grad:
+            (gentle if any(part in name for part in schedule.gentle) else others).append(weights)
     groups = [{"params": others, "lr": schedule.learning_rate}, {"params": gentle, "lr": schedule.learning_rate / 3}]
     return [group for group in groups if group["params"]]
 
@@ -89,7 +100,9 @@ class _Taught(Row):
     looks: tuple[Look, ...] = ()
 
 
-def _batches(teachers: Sequence[Teacher], schedule: Schedule, marks: Marks, seed: int) -> Iterator[list[_Taught]]:
+def _batches(
+    teachers: Sequence[Teacher], schedule: Schedule, marks: Marks | None, seed: int
+) -> Iterator[list[_Taught]]:
     done = 0
     for stage, (teacher, (end, _)) in enumerate(zip(teachers, schedule.stages, strict=True)):
         order = random.Random(derive(seed, "order", stage))
@@ -103,9 +116,9 @@ def _batches(teachers: Sequence[Teacher], schedule: Schedule, marks: Marks, seed
             done += 1
 
 
-def _row(lesson: Lesson, language: float, marks: Marks, rng: random.Random) -> _Taught:
+def _row(lesson: Lesson, language: float, marks: Marks | None, rng: random.Random) -> _Taught:
     weights = tuple(float(taught or rng.random() < language) for taught in lesson.mask)
-    return _Taught(lesson.token_ids, weights, looks(lesson.token_ids, lesson.mask, marks))
+    return _Taught(lesson.token_ids, weights, looks(lesson.token_ids, lesson.mask, marks) if marks else ())
 
 
 def _pace(step: int, schedule: Schedule) -> float:

@@ -1,42 +1,28 @@
-"""The generated model: tokenizer, weights and warm-up, kept by content so that a second run finds it made."""
+"""The generated model: tokenizer, weights and warm-up."""
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from importlib import resources
-from importlib.metadata import version
 from pathlib import Path
 
-from ssp.agents.agent import Budget, SearchAgent
 from ssp.agents.prompts import prompt_set
-from ssp.agents.protocol import PROTOCOLS
 from ssp.config import Config
 from ssp.engines.codec import HfCodec
 from ssp.engines.models import save_model
-from ssp.engines.scripted import ScriptedEngine
 from ssp.files import new_directory
 from ssp.rng import derive
-from ssp.search.documents import Documents
-from ssp.search.index import open_index
-from ssp.search.manifest import read_manifest
-from ssp.search.static import StaticSearcher
-from ssp.seeds.mining import mine
 from ssp.warmup.behaviours import HASTY_QUESTION, Habits
 from ssp.warmup.circuits import LAID, rareness
-from ssp.warmup.cloze import ClozeLibrary
+from ssp.warmup.kept import dress, libraries, place_of
 from ssp.warmup.lessons import Syllabus, Teacher
 from ssp.warmup.library import Library
 from ssp.warmup.looking import Marks
 from ssp.warmup.model import TinyShape, tiny_model
 from ssp.warmup.teach import Progress, Schedule, teach
 from ssp.warmup.tokenizer import train_tokenizer
-from ssp.warmup.world_library import WorldLibrary
-from ssp.worlds.world import WorldSettings
 
 SHAPE = TinyShape()
 VOCABULARY = 4096  # enough for every word of the world to be one token, names and numbers included
-SIBLINGS = 4  # worlds with the same names and other facts that lessons are made from
 HASTY = 0.45  # share of proposing lessons, in the last stage: enough to be a habit, and to have something to unlearn
 _FIRST = Syllabus(
     reading=0.63,
@@ -69,15 +55,6 @@ _THIRD = replace(
     unsaid=0.22,
 )
 STAGES = ((0.31, _FIRST), (0.54, _SECOND), (1.0, _THIRD))  # ever more similar names to tell apart, and ever more play
-_MADE_BY = (
-    "agents",
-    "engines/scripted.py",
-    "learning/batches.py",
-    "warmup",
-    "worlds",
-    "search/analyzer.py",
-    "search/bm25.py",
-)
 
 
 def warmed_up_model(config: Config, index: Path, progress: Progress) -> Path:
@@ -85,46 +62,15 @@ def warmed_up_model(config: Config, index: Path, progress: Progress) -> Path:
 
     For the generated world, lessons come from a sibling of it; for a corpus, from its documents in the index.
     """
-    folder = Path(config.warmup.cache).expanduser() / "warmup" / fingerprint(config, index)
+    folder = warmed_up_place(config, index)
     if not folder.exists():
         with new_directory(folder, "warmed-up model") as scratch:
-            _make(config, _libraries(config, index), scratch, progress)
+            _make(config, libraries(config, index), scratch, progress)
     return folder
 
 
-def fingerprint(config: Config, index: Path) -> str:
-    """Changes with everything that the model is made from: settings, documents, this package's own code, torch."""
-    digest = hashlib.sha256()
-    made_from = {
-        "seed": config.seed,
-        "world": config.world.model_dump(),
-        "steps": config.warmup.steps,
-        "k": config.search.k,
-        "agent": config.agent.model_dump(),
-        "torch": version("torch"),
-        "shape": asdict(SHAPE),
-        "corpus": None if config.corpus == "world" else read_manifest(index).model_dump(mode="json"),
-    }
-    digest.update(json.dumps(made_from, sort_keys=True).encode())
-    package = Path(str(resources.files("ssp")))
-    for place in _MADE_BY:
-        target = package / place
-        files = [target] if target.is_file() else sorted(p for p in target.rglob("*") if p.suffix in _SOURCES)
-        for file in files:
-            digest.update(file.relative_to(package).as_posix().encode() + file.read_bytes())
-    return digest.hexdigest()[:20]
-
-
-_SOURCES = (".py", ".txt", ".toml")
-
-
-def _libraries(config: Config, index: Path) -> Sequence[Library]:
-    if config.corpus == "world":
-        settings = WorldSettings(config.world.articles, config.seed, config.world.richness)
-        return WorldLibrary.siblings(settings, SIBLINGS)
-    docs = list(Documents(index))
-    answers = [one.answer for one in mine(docs)]
-    return [ClozeLibrary(docs, answers, open_index(index, compiled=False))]
+def warmed_up_place(config: Config, index: Path) -> Path:
+    return place_of(config, index, {"steps": config.warmup.steps, "shape": asdict(SHAPE)})
 
 
 def _make(config: Config, libraries: Sequence[Library], folder: Path, progress: Progress) -> None:
@@ -149,10 +95,3 @@ def _own_words(config: Config) -> list[str]:
     count = " ".join(f"{number}:" for number in range(1, 10))
     said = f"{count} Ask: unknown {HASTY_QUESTION}"
     return [*prompts.roles.values(), *prompts.phrases.values(), prompts.document, said]
-
-
-def dress(config: Config, codec: HfCodec) -> SearchAgent:
-    """The agent as which lessons are played: the run's protocol, prompts and budgets, but nobody who samples."""
-    protocol, prompts = PROTOCOLS[config.agent.protocol], prompt_set(config.agent.prompts)
-    nobody = ScriptedEngine.saying(codec)
-    return SearchAgent(nobody, codec, StaticSearcher({}), protocol, prompts, Budget.of(config.agent), config.search.k)
