@@ -268,7 +268,7 @@ def test_teaching_teaches(sibling: WorldLibrary, codec: HfCodec) -> None:
     torch.manual_seed(0)
     model = tiny_model(1, 0, torch.ones(len(codec)), TinyShape(), seed=0)
     teacher = Teacher([sibling], dress(CONFIG, codec), stage)
-    schedule = Schedule(steps=60, stages=((1.0, stage),), batch_tokens=600)
+    schedule = Schedule(steps=60, stages=(1.0,), batch_tokens=600)
     heard: list[int] = []
     losses = teach(model, [teacher], schedule, Marks.of(codec), 0, lambda _, count: heard.append(count))
     assert sum(heard) == len(losses) == 60

@@ -27,7 +27,7 @@ _TRIES, _BRANCHES = 30, 3  # at finding a chain of the wanted length
 
 
 class ClozeLibrary:
-    """A corpus with its seed answers as a library.
+    """A corpus with its seed answers as a library. Facts stand in the first `visible` characters of their documents.
 
     >>> from ssp.search.static import StaticSearcher
     >>> docs = [Doc("1", "Oakmere", "Its mayor is Mira Dolven."), Doc("2", "Mira Dolven", "She left in 1843.")]
@@ -36,8 +36,11 @@ class ClozeLibrary:
     "Oakmere's mayor is someone who left in what year?"
     """
 
-    def __init__(self, docs: Sequence[Doc], answers: Iterable[str], searcher: LocalSearcher) -> None:
+    def __init__(
+        self, docs: Sequence[Doc], answers: Iterable[str], searcher: LocalSearcher, visible: int | None = None
+    ) -> None:
         self.searcher = searcher
+        self._visible = visible
         self._answers = frozenset(answer.strip() for answer in answers)
         self._by_title = {doc.title: doc for doc in docs if doc.title}
         self._facts = {doc.id: _plain_ones(list(self._read(doc))) for doc in docs}
@@ -101,6 +104,9 @@ class ClozeLibrary:
     def ask(self, facts: tuple[Fact, ...], rng: random.Random) -> str:
         return self._question(self._wording(facts) or facts[-1].wording, facts[-1])
 
+    def connects(self, facts: tuple[Fact, ...]) -> bool:
+        return self._wording(facts) is not None
+
     def phrase(self, facts: tuple[Fact, ...]) -> str:
         return ""
 
@@ -124,7 +130,7 @@ class ClozeLibrary:
         return doc is not None and _PERSON.search(doc.text[:_BEGINNING]) is not None
 
     def _read(self, doc: Doc) -> Iterator[Fact]:
-        for sentence in _SENTENCE_END.split(doc.text):
+        for sentence in _SENTENCE_END.split(doc.text[: self._visible]):
             alone = standing_alone(sentence, doc.title) if doc.title else sentence
             for answer in dict.fromkeys(_mentions(sentence, self._answers)):
                 wording = with_gap(alone, answer) if answer not in (doc.title or doc.id) else None

@@ -168,7 +168,8 @@ class Teacher:
         behaviour = naive_solver(
             library, self._agent.protocol, puzzle, self._agent.budget.searches, self._syllabus.habits, rng
         )
-        return self._play(library, Task("lesson", Role.SOLVER, {"question": puzzle.question}), behaviour, "solving")
+        task = Task("lesson", Role.SOLVER, {"question": puzzle.question})
+        return play_lesson(self._agent, library, task, behaviour, "solving")
 
     def _proposing(self, library: Library, rng: random.Random) -> Lesson:
         hops = self._hops(rng)
@@ -176,17 +177,19 @@ class Teacher:
         assert puzzle.answer is not None
         behaviour = proposer(library, self._agent.protocol, puzzle.answer, hops, self._syllabus.habits, rng)
         task = Task("lesson", Role.PROPOSER, {"answer": puzzle.answer, "hops": hops})
-        return self._play(library, task, behaviour, "proposing")
+        return play_lesson(self._agent, library, task, behaviour, "proposing")
 
-    def _play(self, library: Library, task: Task, behaviour: Behaviour, kind: str) -> Lesson:
-        found: list[Sequence[Doc]] = []
-        agent = replace(
-            self._agent,
-            engine=ScriptedEngine(self._agent.codec, lambda _: behaviour(found)),
-            searcher=_Watched(library.searcher, found),
-        )
-        trajectory = _finish(agent.run(task))
-        return Lesson(trajectory.token_ids, trajectory.mask, kind)
+
+def play_lesson(agent: SearchAgent, library: Library, task: Task, behaviour: Behaviour, kind: str) -> Lesson:
+    """The real agent plays, with a behaviour in the place of its engine."""
+    found: list[Sequence[Doc]] = []
+    player = replace(
+        agent,
+        engine=ScriptedEngine(agent.codec, lambda _: behaviour(found)),
+        searcher=_Watched(library.searcher, found),
+    )
+    trajectory = _finish(player.run(task))
+    return Lesson(trajectory.token_ids, trajectory.mask, kind)
 
 
 class _Watched:

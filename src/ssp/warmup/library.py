@@ -81,6 +81,10 @@ class Library(Protocol):
         """The question that leads along these facts."""
         ...
 
+    def connects(self, facts: tuple[Fact, ...]) -> bool:
+        """Whether a question can lead along these facts."""
+        ...
+
     def phrase(self, facts: tuple[Fact, ...]) -> str:
         """What these facts lead to, as a part of a sentence; empty if the library has no words for it."""
         ...

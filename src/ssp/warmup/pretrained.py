@@ -13,25 +13,11 @@ from ssp.engines.models import device_of, load_model, save_model
 from ssp.files import new_directory
 from ssp.learning.freezing import freeze
 from ssp.rng import derive
-from ssp.warmup.behaviours import Habits
 from ssp.warmup.kept import dress, libraries, place_of
-from ssp.warmup.lessons import Syllabus, Teacher
+from ssp.warmup.plain import PlainSyllabus, PlainTeacher
 from ssp.warmup.teach import Progress, Schedule, teach
 
-LESSONS = Syllabus(
-    reading=0.3,
-    solving=0.35,
-    proposing=0.35,
-    hops=(0.7, 0.3),
-    questions=3,
-    chains=1,
-    backwards=0.0,
-    neighbours=0.3,
-    noise=2,
-    unanswerable=0.1,
-    unsaid=0.1,
-    habits=Habits(heeds=1.0, heeds_one=1.0),
-)
+_CHARACTERS = 3  # of a token, at least: what stands further down is cut from what agents see
 
 
 def taught_model(config: Config, base: Path, index: Path, progress: Progress) -> Path:
@@ -54,13 +40,14 @@ def _make(config: Config, base: Path, index: Path, folder: Path, progress: Progr
     settings = config.warmup
     schedule = Schedule(
         settings.lessons,
-        ((1.0, LESSONS),),
+        (1.0,),
         batch_tokens=settings.batch_tokens,
         learning_rate=settings.learning_rate,
         language=0.0,
         decay_from=0.0,
     )
-    teacher = Teacher(libraries(config, index), dress(config, codec), LESSONS)
+    visible = _CHARACTERS * config.agent.observation_tokens // config.search.k
+    teacher = PlainTeacher(libraries(config, index, visible), dress(config, codec), PlainSyllabus())
     losses = teach(model, [teacher], schedule, None, derive(config.seed, "lessons"), progress)
     save_model(model, codec, folder)
     (folder / "warmup.json").write_text(json.dumps({"steps": len(losses), "loss": losses}), encoding="utf-8")

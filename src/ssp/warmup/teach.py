@@ -7,7 +7,7 @@ of similar length are computed together, and the learning rate falls to nothing 
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from transformers import PreTrainedModel
@@ -15,18 +15,24 @@ from transformers import PreTrainedModel
 from ssp.errors import LearnerError
 from ssp.learning.batches import Row, bucketed, padded
 from ssp.rng import derive
-from ssp.warmup.lessons import Lesson, Syllabus, Teacher
+from ssp.warmup.lessons import Lesson
 from ssp.warmup.looking import Gaze, Look, Marks, looks
 
 Progress = Callable[[str, int], None]
 
 
+class Source(Protocol):
+    """Whoever makes lessons."""
+
+    def lessons(self, seed: int) -> Iterator[Lesson]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How long and how hard is taught. `stages` are syllabi with the share of steps at which each ends."""
+    """How long and how hard is taught. `stages` are the shares of steps at which they end, one for each teacher."""
 
     steps: int
-    stages: tuple[tuple[float, Syllabus], ...]
+    stages: tuple[float, ...]
     batch_tokens: int = 1300
     learning_rate: float = 1.5e-3
     language: float = 0.3  # share of the other tokens that are learned too
@@ -40,7 +46,7 @@ class Schedule:
 
 def teach(
     model: PreTrainedModel,
-    teachers: Sequence[Teacher],
+    teachers: Sequence[Source],
     schedule: Schedule,
     marks: Marks | None,
     seed: int,
@@ -100,11 +106,9 @@ class _Taught(Row):
     looks: tuple[Look, ...] = ()
 
 
-def _batches(
-    teachers: Sequence[Teacher], schedule: Schedule, marks: Marks | None, seed: int
-) -> Iterator[list[_Taught]]:
+def _batches(teachers: Sequence[Source], schedule: Schedule, marks: Marks | None, seed: int) -> Iterator[list[_Taught]]:
     done = 0
-    for stage, (teacher, (end, _)) in enumerate(zip(teachers, schedule.stages, strict=True)):
+    for stage, (teacher, end) in enumerate(zip(teachers, schedule.stages, strict=True)):
         order = random.Random(derive(seed, "order", stage))
         rows = (
             _row(lesson, schedule.language, marks, order) for lesson in teacher.lessons(derive(seed, "stage", stage))

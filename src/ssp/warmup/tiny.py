@@ -82,7 +82,7 @@ def _make(config: Config, libraries: Sequence[Library], folder: Path, progress: 
     rare = rareness(map(codec.encode_untrusted, texts), len(codec))
     weights = derive(config.seed, "weights")
     model = tiny_model(tokenizer.eos_token_id, tokenizer.pad_token_id, rare, SHAPE, weights)
-    schedule = Schedule(config.warmup.steps, STAGES, gentle=LAID)
+    schedule = Schedule(config.warmup.steps, tuple(end for end, _ in STAGES), gentle=LAID)
     teachers = [Teacher(libraries, dress(config, codec), syllabus) for _, syllabus in STAGES]
     losses = teach(model, teachers, schedule, Marks.of(codec), derive(config.seed, "warm-up"), progress)
     save_model(model, codec, folder)

@@ -107,6 +107,9 @@ class WorldLibrary:
     def ask(self, facts: tuple[Fact, ...], rng: random.Random) -> str:
         return nest(self._world.schema, [self._relation(fact) for fact in facts], facts[0].doc.title, rng)
 
+    def connects(self, facts: tuple[Fact, ...]) -> bool:
+        return True
+
     def phrase(self, facts: tuple[Fact, ...]) -> str:
         phrase = facts[0].doc.title
         for fact in facts:

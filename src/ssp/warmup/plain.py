@@ -1,0 +1,137 @@
+"""Lessons for models that can read already: only how the game is played.
+
+Nobody keeps notes: every token costs time, and a pre-trained model does not need them to read. A solver looks up the
+names along the way and answers; a proposer looks for what mentions the answer, then for what mentions that, and asks;
+a reader answers from documents, or says that they don't tell.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ssp.agents.agent import SearchAgent, Task
+from ssp.agents.protocol import Protocol
+from ssp.game.reader import reading_task
+from ssp.rng import python_random
+from ssp.types import Doc, Role
+from ssp.warmup.behaviours import Behaviour
+from ssp.warmup.lessons import Lesson, play_lesson
+from ssp.warmup.library import Fact, Library, Puzzle
+
+Maker = Callable[[Library, random.Random], Lesson]
+_TRIES = 20  # at finding something that can be shown
+
+
+class NothingToShow(Exception):
+    """Search did not find what the lesson would need; another one will do."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainSyllabus:
+    """What is taught, in shares of lessons."""
+
+    reading: float = 0.3
+    solving: float = 0.35
+    proposing: float = 0.35
+    hops: tuple[float, ...] = (0.65, 0.35)
+    noise: int = 4  # most documents beside those that are needed
+    unanswerable: float = 0.2  # of the readings: a document is missing, or something is asked that is not said
+
+
+class PlainTeacher:
+    """Makes lessons from libraries, in the dress of the given agent."""
+
+    def __init__(self, libraries: Sequence[Library], agent: SearchAgent, syllabus: PlainSyllabus) -> None:
+        self._libraries = libraries
+        self._agent = agent
+        self._syllabus = syllabus
+        self._unknown = agent.prompts.phrases["unknown"]
+
+    def lessons(self, seed: int) -> Iterator[Lesson]:
+        """Lessons without end; the n-th depends on the seed and n only."""
+        plan = self._syllabus
+        makers, shares = (self._reading, self._solving, self._proposing), (plan.reading, plan.solving, plan.proposing)
+        number = 0
+        while True:
+            rng = python_random(seed, "plain lesson", number)
+            yield self._shown(rng.choices(makers, shares)[0], rng)
+            number += 1
+
+    def _shown(self, make: Maker, rng: random.Random) -> Lesson:
+        """What a maker makes, after as many tries as it takes; in the end, a reading."""
+        for _ in range(_TRIES):
+            try:
+                return make(rng.choice(self._libraries), rng)
+            except NothingToShow:
+                continue
+        return self._reading(rng.choice(self._libraries), rng)
+
+    def _puzzle(self, library: Library, rng: random.Random) -> Puzzle:
+        hops = rng.choices(range(1, len(self._syllabus.hops) + 1), self._syllabus.hops)[0]
+        return library.puzzle(hops, rng)
+
+    def _reading(self, library: Library, rng: random.Random) -> Lesson:
+        flawed = rng.random() < self._syllabus.unanswerable
+        puzzle = library.flawed_puzzle(rng) if flawed and rng.random() < 0.5 else self._puzzle(library, rng)
+        needed = {fact.doc.id: fact.doc for fact in puzzle.facts}
+        if flawed and puzzle.answer is not None:
+            needed.pop(rng.choice(puzzle.facts).doc.id)
+        docs = [*needed.values(), *(library.document(rng) for _ in range(rng.randint(0, self._syllabus.noise)))]
+        docs = list({doc.id: doc for doc in docs}.values())
+        rng.shuffle(docs)
+        answer = None if flawed else puzzle.answer
+        task = reading_task("lesson", puzzle.question, docs, self._agent, 0)
+        said = f"<answer>{answer or self._unknown}</answer>"
+        return play_lesson(self._agent, library, task, lambda _: said, "reading")
+
+    def _solving(self, library: Library, rng: random.Random) -> Lesson:
+        puzzle = self._puzzle(library, rng)
+        if puzzle.hops > self._agent.budget.searches:
+            raise NothingToShow
+        task = Task("lesson", Role.SOLVER, {"question": puzzle.question})
+        return play_lesson(self._agent, library, task, solver(self._agent.protocol, puzzle), "solving")
+
+    def _proposing(self, library: Library, rng: random.Random) -> Lesson:
+        puzzle = self._puzzle(library, rng)
+        assert puzzle.answer is not None
+        task = Task("lesson", Role.PROPOSER, {"answer": puzzle.answer, "hops": puzzle.hops})
+        behaviour = proposer(library, self._agent.protocol, puzzle.answer, puzzle.hops, rng)
+        return play_lesson(self._agent, library, task, behaviour, "proposing")
+
+
+def solver(protocol: Protocol, puzzle: Puzzle) -> Behaviour:
+    """Looks up one name after the other and answers, if all was found."""
+
+    def turn(found: Sequence[Sequence[Doc]]) -> str:
+        if found and puzzle.facts[len(found) - 1].doc not in found[-1]:
+            raise NothingToShow
+        if len(found) < puzzle.hops:
+            return protocol.write_search(puzzle.facts[len(found)].doc.title)
+        return f"<answer>{puzzle.answer}</answer>"
+
+    return turn
+
+
+def proposer(library: Library, protocol: Protocol, answer: str, hops: int, rng: random.Random) -> Behaviour:
+    """Looks for what mentions the answer, then for what mentions that, …; asks for the answer along the way back."""
+    chain: list[Fact] = []
+
+    def turn(found: Sequence[Sequence[Doc]]) -> str:
+        if not found:
+            return protocol.write_search(answer)
+        target = chain[0].doc.title if chain else answer
+        met = {answer, *(fact.doc.title for fact in chain)}
+        linked = [
+            fact
+            for doc in found[-1]
+            for fact in library.facts(doc)
+            if fact.objects == (target,) and doc.title not in met and library.connects((fact, *chain))
+        ]
+        if not linked:
+            raise NothingToShow
+        chain.insert(0, rng.choice(linked))
+        if len(chain) < hops:
+            return protocol.write_search(chain[0].doc.title)
+        return f"<question>{library.ask(tuple(chain), rng)}</question>"
+
+    return turn
