@@ -35,7 +35,7 @@ from ssp.worlds.articles import article
 from ssp.worlds.facts import Facts
 from ssp.worlds.oracle import Oracle
 from ssp.worlds.world import World, WorldSettings
-from tests.models import codec as test_codec
+from tests.models import codec as small_codec
 from tests.models import random_model
 
 SETTINGS = WorldSettings(articles=300, seed=4)
@@ -298,7 +298,7 @@ def _with(override: str, cache: Path) -> Config:
 def test_a_pretrained_model_takes_lessons_from_a_corpus(tmp_path: Path) -> None:
     """A model with random weights stands for it: it gets better at lessons, and is made once."""
     build_index(NOTES, tmp_path / "index")
-    save_model(random_model("llama"), test_codec(), tmp_path / "base")
+    save_model(random_model("llama"), small_codec(), tmp_path / "base")
     settings = ["corpus=notes", "warmup.lessons=40", "warmup.learning_rate=3e-3", f"warmup.cache={tmp_path}"]
     config = load_config(overrides=[*settings, "agent.observation_tokens=60", "warmup.batch_tokens=600"])
     taught = taught_model(config, tmp_path / "base", tmp_path / "index", lambda *_: None)
@@ -311,7 +311,7 @@ def test_a_pretrained_model_takes_lessons_from_a_corpus(tmp_path: Path) -> None:
     assert taught_model(config, tmp_path / "base", tmp_path / "index", forbidden) == taught
     more = config.model_copy(update={"warmup": config.warmup.model_copy(update={"lessons": 2})})
     assert taught_model(more, tmp_path / "base", tmp_path / "index", lambda *_: None) != taught
-    save_model(random_model("llama", seed=5), test_codec(), tmp_path / "base")
+    save_model(random_model("llama", seed=5), small_codec(), tmp_path / "base")
     assert taught_model(more, tmp_path / "base", tmp_path / "index", lambda *_: None) != taught
 
 
