@@ -66,8 +66,9 @@ def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
     lines = rows(ABLATIONS["roles"], found)
     assert [line[0] for line in lines] == ["arm", "solver only", "proposer only", "both"]
     assert dict(zip(lines[0], lines[3], strict=True)) == {
-        "arm": "both", "paper": "49.5", "world-1": "80", "world-2": "40", "mean": "60.0", "gain": "+45.0",
-        "95 % interval": "+45 to +45", "valid": "50", "true": "90", "s a step": "3.5", "seeds": "3",
+        "arm": "both", "paper": "49.5", "world-1": "80", "world-2": "40", "mean": "60.0",
+        "gain": "+45.0 (+45 to +45)", "against the first": "+30.0 (+30 to +30)",
+        "valid": "50", "true": "90", "s a step": "3.5", "seeds": "3",
     }  # fmt: skip
     assert "| both | 49.5 | 80 | 40 |" in markdown("roles", ABLATIONS["roles"], lines)
     assert "<td>both</td><td>49.5</td>" in html("roles", ABLATIONS["roles"], lines)

@@ -48,6 +48,12 @@ class Summary:
     def gain_interval(self) -> Interval | None:
         return seeds_interval([one.gain for one in self.outcomes])
 
+    def against(self, other: "Summary") -> tuple[float, Interval | None]:
+        """How much better these runs end than others with the same seeds, on average, and the interval of that."""
+        pairs = zip(self.outcomes, other.outcomes, strict=True)
+        differences = [fmean(one.after.values()) - fmean(two.after.values()) for one, two in pairs]
+        return fmean(differences), seeds_interval(differences)
+
     @property
     def sets(self) -> dict[str, float]:
         return {name: fmean(one.after[name] for one in self.outcomes) for name in self.outcomes[0].after}

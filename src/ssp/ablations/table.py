@@ -5,6 +5,7 @@ from html import escape
 
 from ssp.ablations.arms import Ablation
 from ssp.ablations.outcome import Summary
+from ssp.evaluate.statistics import Interval
 
 Rows = list[list[str]]
 _STYLE = (
@@ -16,22 +17,21 @@ _STYLE = (
 
 def rows(ablation: Ablation, found: Mapping[str, Summary]) -> Rows:
     """A line for each arm that has runs, below a line of headings."""
-    sets = list(next(iter(found.values())).sets)
-    heads = ["arm", "paper", *sets, "mean", "gain", "95 % interval", "valid", "true", "s a step", "seeds"]
+    first = next(found[arm.name] for arm in ablation.arms if arm.name in found)
+    sets = list(first.sets)
+    heads = ["arm", "paper", *sets, "mean", "gain", "against the first", "valid", "true", "s a step", "seeds"]
     lines = [heads]
     for arm in ablation.arms:
         if arm.name in found:
             one = found[arm.name]
-            interval = one.gain_interval
-            spread = f"{100 * interval[0]:+.0f} to {100 * interval[1]:+.0f}" if interval else "one seed"
             lines.append(
                 [
                     arm.name,
                     arm.paper,
                     *(f"{100 * one.sets[name]:.0f}" for name in sets),
                     f"{100 * one.accuracy:.1f}",
-                    f"{100 * one.gain:+.1f}",
-                    spread,
+                    _with_interval(one.gain, one.gain_interval),
+                    "" if one is first else _with_interval(*one.against(first)),
                     _percent(one.mean(lambda run: run.valid)),
                     _percent(one.mean(lambda run: run.true)),
                     f"{one.mean(lambda run: run.seconds) or 0.0:.1f}",
@@ -39,6 +39,12 @@ def rows(ablation: Ablation, found: Mapping[str, Summary]) -> Rows:
                 ]
             )
     return lines
+
+
+def _with_interval(value: float, interval: Interval | None) -> str:
+    """In points; one seed has no interval."""
+    spread = f" ({100 * interval[0]:+.0f} to {100 * interval[1]:+.0f})" if interval else ""
+    return f"{100 * value:+.1f}{spread}"
 
 
 def _percent(value: float | None) -> str:
@@ -64,7 +70,7 @@ def html(title: str, ablation: Ablation, lines: Rows) -> str:
 
 def explain(ablation: Ablation) -> str:
     return (
-        "Held-out accuracy in percent after self-play, by set and on average; gain over the start, with the 95 % "
-        "t interval over seeds; share of proposals that were valid, and of these true by the oracle, in the last five "
-        f"steps. Paper: {ablation.figures}."
+        "Held-out accuracy in percent after self-play, by set and on average; gain over the start, and difference to "
+        "the first arm, seed by seed, in points with 95 % t intervals over seeds; share of proposals that were valid, "
+        f"and of these true by the oracle, in the last five steps. Paper: {ablation.figures}."
     )
