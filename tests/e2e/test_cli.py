@@ -230,7 +230,6 @@ MISTAKES = [
     (["train", "--set", "game.hops=[-1,2]"], "game.hops takes shares"),
     (["train", "--set", "world.hops=2"], "game.hops asks for 3 hops, world.hops has 2"),
     (["train", "--set", "learner.learning_rate=inf"], "learner.learning_rate: Input should be a finite number"),
-    (["train", "--set", "engine.kind=vllm"], "only the local engine"),
     (["train", "--resume", "--dry-run"], "goes on with a run as it was configured"),
     (["train", "--resume", "--out", "absent"], "there is no run at absent"),
     (["ask", "absent", "Who?"], "no run and no model at absent"),
@@ -270,7 +269,7 @@ MISTAKES = [
     (["serve", "absent", "--threads", "0"], "--threads must be at least 1"),
     (["serve", "absent", "--topk", "0"], "--topk must be between"),
     (["train", "absent.toml"], "no configuration file"),
-    (["train", "--preset", "none"], "there is: tiny"),
+    (["train", "--preset", "none"], "there is: one-gpu, paper, tiny"),
     (["train", "--set", "model.path=absent"], "no Hugging Face model directory"),
     (["ask", "some/model", "Who?", "--index", "taken"], "not an index"),
     (["ask", "taken", "Who?"], "neither a run"),
@@ -296,7 +295,6 @@ MISTAKES = [
     (["train", "--resume", "--set", "seed=1"], "only --set steps=N can be changed"),
     (["train", "--init", "absent"], "no Hugging Face model directory"),
     (["train", "--out", "taken"], "exists already"),
-    (["train", "--set", "search.kind=http", "--set", "search.url=http://127.0.0.1:9"], "embedded"),
 ]
 
 

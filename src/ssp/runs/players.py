@@ -66,8 +66,8 @@ def open_player(
         raise DataError(f"there is no run and no model at {target}")
     if index is None and url is None:
         raise ConfigError("a model needs something to search: --index DIR, or --search URL")
-    model = find_model(target)
-    return Player(make_agent(config, model, _searcher(index, url)), config, model, None)
+    searcher, model = _searcher(index, url), find_model(target)
+    return Player(make_agent(config, model, searcher), config, model, None)
 
 
 def make_agent(config: Config, model: Path, searcher: Searcher, *, frozen: bool = False) -> SearchAgent:
