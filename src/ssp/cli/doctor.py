@@ -89,7 +89,7 @@ def _machine() -> Iterator[Finding]:
 
 
 def _files(config: Config) -> Iterator[Finding]:
-    if config.corpus not in ("world", "service"):
+    if config.corpus not in ("world", "service", "wiki-multihop"):
         there = Path(config.corpus).expanduser().exists()
         yield Finding("corpus", there, config.corpus if there else f"there is nothing at {config.corpus}")
     if config.model.path != "tiny":

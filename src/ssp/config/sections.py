@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 DEFAULT_PRESET = "tiny"
+_CHARACTERS = 3  # of a token, at least
 
 
 class Section(BaseModel):
@@ -257,14 +258,23 @@ class LearnerConfig(Section):
         False, description="Compute activations again for the gradient: less memory, a third more time."
     )
     micro_tokens: int = Field(4096, ge=16, description="Most tokens computed together; decides memory, not results.")
+    dtype: Literal["float32", "bfloat16", "float16"] | None = Field(
+        None, description="Numbers that updates and lessons are computed with, if other than model.dtype."
+    )
 
 
 class EvalConfig(Section):
     """Held-out questions during a run."""
 
     every: int = Field(0, ge=0, description="Steps between evaluations; 0: at start and end only.")
-    questions: int = Field(100, ge=0, description="Questions per hop count, at start and end.")
+    questions: int = Field(100, ge=0, description="Questions per set (of the world: hop count), at start and end.")
     questions_between: int = Field(40, ge=0, description="The same, in between.")
+    sets: tuple[str, ...] = Field(
+        (),
+        strict=False,
+        description="Sets of questions to ask besides the world's own: names as for `ssp eval`, or files.",
+    )
+    data: str = Field("~/.local/share/ssp/data", min_length=1, description="Folder with the files of the named sets.")
     reserve: float = Field(
         0.1, ge=0.0, lt=1.0, description="Share of a corpus's answers that training never sees, for a benchmark of it."
     )
@@ -312,7 +322,8 @@ class Config(Section):
     corpus: str = Field(
         "world",
         min_length=1,
-        description='What is searched: "world" (generated), a corpus file or folder, or "service": it is elsewhere.',
+        description='What is searched: "world" (generated), a corpus file or folder, "wiki-multihop" (pulled), '
+        'or "service": it is elsewhere.',
     )
     seeds: str | None = Field(
         None,
@@ -340,3 +351,8 @@ class Config(Section):
     eval: EvalConfig = EvalConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
     health: HealthConfig = HealthConfig()
+
+    @property
+    def visible(self) -> int:
+        """Characters of each document that agents see, if all that a search finds are long."""
+        return _CHARACTERS * self.agent.observation_tokens // self.search.k

@@ -104,6 +104,7 @@ class LocalEngine:
         self._waiting.extend(requests)
         if requests and (self._task is None or self._task.done()):
             self._task = asyncio.get_running_loop().create_task(self._work())
+            self._task.add_done_callback(_heard)
         try:
             return [await request.future for request in requests]
         finally:
@@ -311,3 +312,9 @@ class LocalEngine:
         ids = tuple(request.tokens[request.prompt :])
         text = self._codec.decode(ids)
         request.future.set_result(Completion(ids, tuple(request.logprobs), text, reason, self.policy_version))
+
+
+def _heard(task: "asyncio.Task[None]") -> None:
+    """What ends the work from outside, as a kill does, is told once, by whoever is killed."""
+    if not task.cancelled():
+        task.exception()

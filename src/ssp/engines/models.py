@@ -8,9 +8,11 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.utils.logging import disable_progress_bar
 
-from ssp.config import ModelConfig
+from ssp.config import Config, ModelConfig
 from ssp.engines.codec import HfCodec
 from ssp.errors import ConfigError, DataError
+
+_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 def load_model(
@@ -53,4 +55,10 @@ def dtype_of(config: ModelConfig) -> torch.dtype:
     if config.dtype == "auto":
         half = device_of(config).type == "cuda" and torch.cuda.is_bf16_supported()
         return torch.bfloat16 if half else torch.float32
-    return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[config.dtype]
+    return _DTYPES[config.dtype]
+
+
+def learning_dtype(config: Config) -> torch.dtype:
+    """What updates are computed with: their own numbers, or the model's."""
+    own = config.learner.dtype
+    return dtype_of(config.model) if own is None else _DTYPES[own]

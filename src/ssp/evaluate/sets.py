@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from ssp.config import EvalConfig
 from ssp.errors import DataError
 from ssp.evaluate.questions import Question
 
@@ -172,6 +173,15 @@ def pinned(questions: Sequence[Question], limit: int | None) -> list[Question]:
     if limit is None or limit >= len(questions):
         return list(questions)
     return sorted(questions, key=lambda one: hashlib.sha256(one.id.encode()).digest())[:limit]
+
+
+def named_sets(config: EvalConfig) -> dict[str, list[Question]]:
+    """The sets that a run is to be evaluated on: of each the same few questions everywhere."""
+    data, most = Path(config.data).expanduser(), max(config.questions, config.questions_between)
+    files = {name: find_set(name, data) for name in config.sets}
+    return {
+        name if name in SETS else file.name.split(".")[0]: pinned(read_set(file), most) for name, file in files.items()
+    }
 
 
 def fingerprint(questions: Sequence[Question]) -> str:

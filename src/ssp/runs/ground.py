@@ -3,11 +3,13 @@
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ssp.config import Config
 from ssp.errors import DataError
+from ssp.evaluate.multihop import find_corpus
+from ssp.evaluate.sets import named_sets
 from ssp.files import new_directory
 from ssp.models.find import find_model
 from ssp.monitors.open import require_installed
@@ -15,10 +17,12 @@ from ssp.runs.seeds import SEEDS, is_reserved
 from ssp.runs.versions import versions
 from ssp.search.corpus import read_corpus
 from ssp.search.documents import Documents
-from ssp.search.index import build_index
+from ssp.search.index import build_index, open_index
 from ssp.search.manifest import EncoderEntry
 from ssp.seeds.files import read_seeds, seed_rows
 from ssp.seeds.mining import as_seeds, mine
+from ssp.seeds.reach import within_reach
+from ssp.types import Seed
 from ssp.worlds.world import WorldSettings
 from ssp.worlds.write import write_world
 
@@ -56,6 +60,7 @@ def prepare(config: Config, run: Path, progress: Progress) -> Ground:
             settings = WorldSettings(config.world.articles, config.seed, config.world.richness)
             write_world(settings, scratch / "world", config.world.hops, lambda n: progress("writing articles", n))
         documents = _build_index(config, scratch, progress)
+        named_sets(config.eval)  # a missing one is told before the lessons, not after
         _write_seeds(config, scratch, progress)
         shutil.copytree(_starting_model(config, scratch / INDEX, progress), scratch / FIRST_CHECKPOINT / "model")
     world = run / "world" if config.corpus == "world" else None
@@ -67,12 +72,14 @@ def _build_index(config: Config, run: Path, progress: Progress) -> int | None:
     if config.search.kind == "http":
         return None
     encoder = EncoderEntry(model=config.search.encoder, dimensions=0)
-    docs = read_corpus([_corpus(config, run)])
+    docs = read_corpus([_corpus(config, run, progress)])
     return build_index(docs, run / INDEX, kind=config.search.kind, encoder=encoder, progress=progress).documents
 
 
-def _corpus(config: Config, run: Path) -> Path:
-    return run / "world" / "corpus.jsonl" if config.corpus == "world" else Path(config.corpus).expanduser()
+def _corpus(config: Config, run: Path, progress: Progress) -> Path:
+    if config.corpus == "world":
+        return run / "world" / "corpus.jsonl"
+    return find_corpus(config.corpus, Path(config.eval.data).expanduser(), progress)
 
 
 def _write_seeds(config: Config, run: Path, progress: Progress) -> None:
@@ -80,14 +87,23 @@ def _write_seeds(config: Config, run: Path, progress: Progress) -> None:
     if config.seeds is not None:
         seeds = read_seeds(Path(config.seeds).expanduser())
     elif config.corpus != "world":
-        indexed = (run / INDEX).exists()
-        docs = list(Documents(run / INDEX) if indexed else read_corpus([_corpus(config, run)]))
-        seeds = as_seeds(mine(docs, progress), seed=config.seed)
+        seeds = _mined(config, run, progress)
     else:
         return
     if config.steps and not any(not is_reserved(one, config) for one in seeds):
         raise DataError("there is nothing to propose for: name a file of answers with --set seeds=FILE")
     (run / SEEDS).write_bytes(b"".join(seed_rows(seeds)))
+
+
+def _mined(config: Config, run: Path, progress: Progress) -> list[Seed]:
+    """Answers that stand where agents see them, and that a search for them finds; all, where a service searches."""
+    indexed = (run / INDEX).exists()
+    docs = Documents(run / INDEX) if indexed else read_corpus([_corpus(config, run, progress)])
+    seen = [replace(doc, text=doc.text[: config.visible]) for doc in docs]
+    seeds = as_seeds(mine(seen, progress), seed=config.seed)
+    if config.search.kind != "bm25":
+        return seeds
+    return within_reach(seeds, open_index(run / INDEX), config.search.k, config.visible)
 
 
 def _starting_model(config: Config, index: Path, progress: Progress) -> Path:

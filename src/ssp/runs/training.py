@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from ssp.config import Config
-from ssp.engines.models import device_of, dtype_of, load_model
+from ssp.engines.models import device_of, dtype_of, learning_dtype, load_model
 from ssp.evaluate.questions import Question
-from ssp.evaluate.sets import read_set
+from ssp.evaluate.sets import named_sets, read_set
 from ssp.learning.adapters import add_adapters
 from ssp.learning.torch_learner import OPTIMIZER, TorchLearner
 from ssp.monitors.open import Complain, open_monitors
@@ -56,7 +56,8 @@ def assemble(config: Config, run: RunDirectory, checkpoint: Path, watcher: Watch
     shares = config.game.hops if config.corpus == "world" else possible_shares(answers, config.game.hops)
     seeds = SeedBag(answers, shares, config.seed, config.game.curriculum)
     oracle = Oracle.load(run.path / "world") if config.corpus == "world" else None
-    return Loop(config, run, make_game(config, agent, start), learner, seeds, held_out(run.path), watcher, oracle)
+    questions = {**held_out(run.path), **named_sets(config.eval)}
+    return Loop(config, run, make_game(config, agent, start), learner, seeds, questions, watcher, oracle)
 
 
 def make_learner(config: Config, start: Path, checkpoint: Path) -> TorchLearner:
@@ -73,7 +74,12 @@ def make_learner(config: Config, start: Path, checkpoint: Path) -> TorchLearner:
             reference = load_model(start, dtype=dtype, device=device)[0].eval()
     temperatures = {role: config.game.temperature_of(role) for role in (Role.PROPOSER, Role.SOLVER)}
     learner = TorchLearner(
-        model, config.learner, steps=config.steps, temperatures=temperatures, reference=reference, dtype=dtype
+        model,
+        config.learner,
+        steps=config.steps,
+        temperatures=temperatures,
+        reference=reference,
+        dtype=learning_dtype(config),
     )
     if (checkpoint / OPTIMIZER).exists():
         learner.load(checkpoint)

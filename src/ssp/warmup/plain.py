@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ssp.agents.agent import SearchAgent, Task
 from ssp.agents.protocol import Protocol
-from ssp.game.reader import reading_task
+from ssp.agents.tape import encode_prompt
 from ssp.rng import python_random
 from ssp.types import Doc, Role
 from ssp.warmup.behaviours import Behaviour
@@ -30,12 +30,13 @@ class NothingToShow(Exception):
 class PlainSyllabus:
     """What is taught, in shares of lessons."""
 
-    reading: float = 0.3
-    solving: float = 0.35
-    proposing: float = 0.35
-    hops: tuple[float, ...] = (0.65, 0.35)
-    noise: int = 4  # most documents beside those that are needed
-    unanswerable: float = 0.2  # of the readings: a document is missing, or something is asked that is not said
+    reading: float = 0.4
+    solving: float = 0.2
+    proposing: float = 0.4
+    hops: tuple[float, ...] = (0.75, 0.25)
+    noise: int = 3  # most documents beside those that are needed
+    questions: int = 6  # asked about the same documents in one reading
+    unanswerable: float = 0.15  # of these: something is asked that the documents don't say
 
 
 class PlainTeacher:
@@ -71,18 +72,35 @@ class PlainTeacher:
         return library.puzzle(hops, rng)
 
     def _reading(self, library: Library, rng: random.Random) -> Lesson:
-        flawed = rng.random() < self._syllabus.unanswerable
-        puzzle = library.flawed_puzzle(rng) if flawed and rng.random() < 0.5 else self._puzzle(library, rng)
-        needed = {fact.doc.id: fact.doc for fact in puzzle.facts}
-        if flawed and puzzle.answer is not None:
-            needed.pop(rng.choice(puzzle.facts).doc.id)
-        docs = [*needed.values(), *(library.document(rng) for _ in range(rng.randint(0, self._syllabus.noise)))]
-        docs = list({doc.id: doc for doc in docs}.values())
-        rng.shuffle(docs)
-        answer = None if flawed else puzzle.answer
-        task = reading_task("lesson", puzzle.question, docs, self._agent, 0)
-        said = f"<answer>{answer or self._unknown}</answer>"
-        return play_lesson(self._agent, library, task, lambda _: said, "reading")
+        """Several questions about the same documents, which come with the first: reading once, answering often."""
+        puzzle = self._puzzle(library, rng)
+        docs = {fact.doc.id: fact.doc for fact in puzzle.facts}
+        for doc in (library.document(rng) for _ in range(rng.randint(1, self._syllabus.noise))):
+            docs.setdefault(doc.id, doc)
+        shown = list(docs.values())
+        rng.shuffle(shown)
+        facts = [fact for doc in shown for fact in library.facts(doc)]
+        asked = rng.sample(facts, min(len(facts), self._syllabus.questions - 1))
+        puzzles = [puzzle, *(self._about(fact, library, rng) for fact in asked)]
+        return self._read(shown, rng.sample(puzzles, len(puzzles)))
+
+    def _about(self, fact: Fact, library: Library, rng: random.Random) -> Puzzle:
+        if rng.random() < self._syllabus.unanswerable:
+            return library.unsaid(fact.doc, rng)
+        return Puzzle(library.ask((fact,), rng), (fact,), fact.objects[0])
+
+    def _read(self, docs: Sequence[Doc], puzzles: Sequence[Puzzle]) -> Lesson:
+        codec, prompts = self._agent.codec, self._agent.prompts
+        shown = "\n".join(prompts.show(tuple(docs)))
+        ids: list[int] = []
+        mask: list[bool] = []
+        for puzzle in puzzles:
+            fields = {"question": puzzle.question, "documents": "" if ids else shown}
+            asked = encode_prompt(codec, prompts.pieces(Role.ANSWERER, self._agent.protocol, fields))
+            said = codec.encode(f"<answer>{puzzle.answer or self._unknown}</answer>")
+            ids += [*asked, *said]
+            mask += [False] * len(asked) + [True] * len(said)
+        return Lesson(tuple(ids), tuple(mask), "reading")
 
     def _solving(self, library: Library, rng: random.Random) -> Lesson:
         puzzle = self._puzzle(library, rng)

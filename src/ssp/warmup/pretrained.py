@@ -9,15 +9,13 @@ import json
 from pathlib import Path
 
 from ssp.config import Config
-from ssp.engines.models import device_of, load_model, save_model
+from ssp.engines.models import device_of, learning_dtype, load_model, save_model
 from ssp.files import new_directory
 from ssp.learning.freezing import freeze
 from ssp.rng import derive
 from ssp.warmup.kept import dress, libraries, place_of
 from ssp.warmup.plain import PlainSyllabus, PlainTeacher
 from ssp.warmup.teach import Progress, Schedule, teach
-
-_CHARACTERS = 3  # of a token, at least: what stands further down is cut from what agents see
 
 
 def taught_model(config: Config, base: Path, index: Path, progress: Progress) -> Path:
@@ -26,6 +24,7 @@ def taught_model(config: Config, base: Path, index: Path, progress: Progress) ->
         "base": _identity(base),
         "warmup": config.warmup.model_dump(exclude={"cache", "steps"}),
         "frozen_layers": config.learner.frozen_layers,
+        "dtype": str(learning_dtype(config)),
     }
     folder = place_of(config, index, made_from)
     if not folder.exists():
@@ -45,9 +44,9 @@ def _make(config: Config, base: Path, index: Path, folder: Path, progress: Progr
         learning_rate=settings.learning_rate,
         language=0.0,
         decay_from=0.0,
+        dtype=learning_dtype(config),
     )
-    visible = _CHARACTERS * config.agent.observation_tokens // config.search.k
-    teacher = PlainTeacher(libraries(config, index, visible), dress(config, codec), PlainSyllabus())
+    teacher = PlainTeacher(libraries(config, index, config.visible), dress(config, codec), PlainSyllabus())
     losses = teach(model, [teacher], schedule, None, derive(config.seed, "lessons"), progress)
     save_model(model, codec, folder)
     (folder / "warmup.json").write_text(json.dumps({"steps": len(losses), "loss": losses}), encoding="utf-8")

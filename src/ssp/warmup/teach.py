@@ -42,6 +42,7 @@ class Schedule:
     looking: float = 0.2  # weight of looking where it should; later a fifth of it
     looking_until: float = 0.4
     gentle: tuple[str, ...] = ()  # parts of the model, by parts of their names, that learn at a third of the rate
+    dtype: torch.dtype = torch.float32  # that is computed with; weights are float32
 
 
 def teach(
@@ -65,7 +66,8 @@ def teach(
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
             group["lr"] = rate * _pace(step, schedule)
         ids, weights = padded(rows)
-        loss = weighted_loss(model, ids.to(model.device), weights.to(model.device))
+        with torch.autocast(model.device.type, schedule.dtype, enabled=schedule.dtype is not torch.float32):
+            loss = weighted_loss(model, ids.to(model.device), weights.to(model.device))
         looking = schedule.looking * (1.0 if step < schedule.looking_until * schedule.steps else 0.2)
         (loss + looking * gaze.loss([row.looks for row in rows]) if gaze else loss).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), schedule.clip)

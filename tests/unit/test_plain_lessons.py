@@ -1,0 +1,101 @@
+"""Lessons for pre-trained models: what is taught can be seen by those who are taught."""
+
+import random
+import re
+from itertools import islice
+
+import pytest
+
+from ssp.config import load_config
+from ssp.search.index import build_index, open_index
+from ssp.seeds.mining import mine
+from ssp.text import leaks
+from ssp.types import Doc
+from ssp.warmup.cloze import ClozeLibrary
+from ssp.warmup.kept import dress
+from ssp.warmup.lessons import Lesson
+from ssp.warmup.plain import PlainSyllabus, PlainTeacher
+from tests.models import codec
+
+CONFIG = load_config(preset="smol", overrides=["agent.observation_tokens=400"])
+TOWNS = [
+    f"{first}{last}"
+    for first in ("Oak", "Dun", "Vel", "Har", "Kar", "Zis")
+    for last in ("mere", "ford", "beck", "wick")
+]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> ClozeLibrary:
+    """Towns whose mayors come from other towns."""
+    rng = random.Random(0)
+    docs = []
+    for number, town in enumerate(TOWNS):
+        mayor = f"Mira {town}son"
+        docs.append(Doc(f"t{number}", town, f"{town} was founded in 1{700 + number}. The mayor of {town} is {mayor}."))
+        docs.append(Doc(f"p{number}", mayor, f"{mayor} was born in {rng.choice(TOWNS)}. She was trained by Mira Duhn."))
+    index = tmp_path_factory.mktemp("towns") / "index"
+    build_index(docs, index)
+    return ClozeLibrary(docs, [one.answer for one in mine(docs)], open_index(index, compiled=False), 300)
+
+
+def lessons(library: ClozeLibrary, kind: str, count: int = 20) -> list[Lesson]:
+    alone = {name: float(name == kind) for name in ("reading", "solving", "proposing")}
+    teacher = PlainTeacher([library], dress(CONFIG, codec()), PlainSyllabus(**alone))
+    made = list(islice(teacher.lessons(7), 3 * count))
+    return [one for one in made if one.kind == kind][:count]
+
+
+def parts(lesson: Lesson) -> list[tuple[bool, str]]:
+    """What is given and what is taught, in turns."""
+    turns: list[tuple[bool, list[int]]] = []
+    for token, taught in zip(lesson.token_ids, lesson.mask, strict=True):
+        if not turns or turns[-1][0] is not taught:
+            turns.append((taught, []))
+        turns[-1][1].append(token)
+    return [(taught, codec().decode(tuple(ids))) for taught, ids in turns]
+
+
+def test_readers_answer_several_questions_from_documents_that_come_once(library: ClozeLibrary) -> None:
+    said = known = 0
+    for lesson in lessons(library, "reading"):
+        turns = parts(lesson)
+        documents = turns[0][1].partition("Question:")[0]
+        for taught, text in turns:
+            if taught:
+                answer = re.fullmatch(r"<answer>(.+)</answer>", text)
+                assert answer, text
+                said += 1
+                unknown = answer[1].strip() == "unknown"
+                known += not unknown
+                assert unknown or leaks(documents, [answer[1]]), text
+        assert turns[0][1].count("Read:") == 1
+    assert said > 40
+    assert 0.6 < known / said < 1.0
+
+
+def test_solvers_answer_with_what_they_were_shown(library: ClozeLibrary) -> None:
+    made = lessons(library, "solving")
+    assert len(made) == 20
+    for lesson in made:
+        turns = parts(lesson)
+        answer = re.fullmatch(r"<answer>(.+)</answer>", turns[-1][1])
+        assert answer
+        assert leaks("".join(text for taught, text in turns[1:] if not taught), [answer[1]])
+
+
+def test_proposers_ask_for_what_they_were_given_and_do_not_say_it(library: ClozeLibrary) -> None:
+    made = lessons(library, "proposing")
+    assert len(made) == 20
+    for lesson in made:
+        turns = parts(lesson)
+        given = re.search(r"Answer:\n(.+?)(?:<|$)", turns[0][1], re.MULTILINE)
+        question = re.fullmatch(r"<question>(.+)</question>", turns[-1][1])
+        assert given
+        assert question
+        assert not leaks(question[1], [given[1]]), question[1]
+        assert leaks("".join(text for taught, text in turns[1:] if not taught), [given[1]]), "it was found"
+
+
+def test_the_same_seed_gives_the_same_lessons(library: ClozeLibrary) -> None:
+    assert lessons(library, "reading") == lessons(library, "reading")
