@@ -40,8 +40,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ClozeLibrary:
 
 
 def lessons(library: ClozeLibrary, kind: str, count: int = 20) -> list[Lesson]:
-    alone = {name: float(name == kind) for name in ("reading", "solving", "proposing")}
-    teacher = PlainTeacher([library], dress(CONFIG, codec()), PlainSyllabus(**alone))
+    reading, solving, proposing = (float(name == kind) for name in ("reading", "solving", "proposing"))
+    teacher = PlainTeacher([library], dress(CONFIG, codec()), PlainSyllabus(reading, solving, proposing))
     made = list(islice(teacher.lessons(7), 3 * count))
     return [one for one in made if one.kind == kind][:count]
 

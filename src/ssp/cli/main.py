@@ -14,7 +14,7 @@ from types import FrameType
 from cyclopts import App, CycloptsError
 
 from ssp import __version__
-from ssp.environment import wait_calmly
+from ssp.environment import keep_memory, wait_calmly
 from ssp.errors import SspError
 
 COMMANDS = {
@@ -51,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without Unicode still gets an answer
     wait_calmly()
+    keep_memory()
     logging.getLogger("stamina").setLevel(logging.ERROR)  # of tries that failed, the last one is told
     signal.signal(signal.SIGTERM, _as_ctrl_c)
     try:
