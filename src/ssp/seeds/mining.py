@@ -52,18 +52,18 @@ class Mined:
 
 def mine(docs: Sequence[Doc], progress: Callable[[str, int], None] = lambda what, count: None) -> list[Mined]:
     """All answers that are worth asking for, in the order of the corpus."""
-    titles = {_bare(doc.title): doc for doc in reversed(docs) if _bare(doc.title)}
+    titles = {bare_title(doc.title): doc for doc in reversed(docs) if bare_title(doc.title)}
     mentions: dict[str, list[Doc]] = {}
     kinds: dict[str, str] = {}
     for doc in docs:
-        own = _bare(doc.title)
+        own = bare_title(doc.title)
         for answer, kind in dict(_candidates(doc.text, titles)).items():
             if answer.lower() != own.lower():
                 mentions.setdefault(answer, []).append(doc)
                 kinds.setdefault(answer, kind)
         progress("reading", 1)
     most = max(2, round(_TOO_COMMON * len(docs)))
-    linked_from = {answer: {_bare(doc.title) for doc in some} - {""} for answer, some in mentions.items()}
+    linked_from = {answer: {bare_title(doc.title) for doc in some} - {""} for answer, some in mentions.items()}
     return [
         Mined(answer, kinds[answer], _aliases(answer, titles), len(some), _depth(answer, linked_from, most))
         for answer, some in mentions.items()
@@ -148,10 +148,10 @@ def _depth(answer: str, linked_from: Mapping[str, set[str]], most: int, deepest:
     return deepest
 
 
-def _bare(title: str) -> str:
+def bare_title(title: str) -> str:
     """A title without what tells it from others of the same name.
 
-    >>> _bare("Oakmere (town)")
+    >>> bare_title("Oakmere (town)")
     'Oakmere'
     """
     return _ASIDE.sub("", title).strip()

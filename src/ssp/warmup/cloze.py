@@ -12,9 +12,11 @@ from itertools import pairwise
 
 from ssp.errors import DataError
 from ssp.protocols import LocalSearcher
-from ssp.text import UNSPACED_RUN, is_unspaced
+from ssp.seeds.mining import bare_title
+from ssp.text import UNSPACED_RUN, is_unspaced, leaks
 from ssp.types import Doc
-from ssp.warmup.library import Fact, Puzzle
+from ssp.warmup.asking import asking, statement
+from ssp.warmup.library import GAP, Fact, Puzzle
 from ssp.warmup.phrasing import ask_for, led_to, predicate, question_word, standing_alone, with_gap
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“'])|(?<=[。！？])\s*")
@@ -37,13 +39,22 @@ class ClozeLibrary:
     """
 
     def __init__(
-        self, docs: Sequence[Doc], answers: Iterable[str], searcher: LocalSearcher, visible: int | None = None
+        self,
+        docs: Sequence[Doc],
+        answers: Iterable[str],
+        searcher: LocalSearcher,
+        visible: int | None = None,
+        *,
+        natural: bool = False,
     ) -> None:
         self.searcher = searcher
         self._visible = visible
         self._answers = frozenset(answer.strip() for answer in answers)
         self._by_title = {doc.title: doc for doc in docs if doc.title}
         self._facts = {doc.id: _plain_ones(list(self._read(doc))) for doc in docs}
+        if natural:
+            asked = {doc.id: list(self._read_naturally(doc)) for doc in docs}
+            self._facts = asked if any(asked.values()) else self._facts  # in other languages there are none
         self._docs = [doc for doc in docs if self._facts[doc.id]]
         if not self._docs:
             raise DataError("no document of the corpus mentions a seed answer: there is nothing to make lessons from")
@@ -72,7 +83,7 @@ class ClozeLibrary:
 
     def _extend(self, chain: tuple[Fact, ...], doc: Doc, hops: int, rng: random.Random) -> tuple[Fact, ...]:
         """The chain with a fact of this document, and more behind it while hops are left."""
-        facts = [fact for fact in self._facts[doc.id] if self._wording((*chain, fact)) is not None]
+        facts = [fact for fact in self._facts[doc.id] if self.connects((*chain, fact))]
         if len(chain) + 1 < hops:
             seen = {fact.doc.id for fact in chain} | {doc.id}
             links = [fact for fact in facts if self._leads_on(fact, seen)]
@@ -95,6 +106,8 @@ class ClozeLibrary:
         other = rng.choice(self._docs)
         fact = rng.choice(self._facts[other.id])
         title = "something else" if other.id == doc.id else doc.title or doc.id
+        if fact.asked is not None:
+            return Puzzle(fact.asked.question.format(bare_title(title)), (Fact(doc, fact.wording, ()),), None)
         wording = fact.wording.replace(other.title, title) if other.title else f"{title}: {fact.wording}"
         return Puzzle(self._question(wording, fact), (Fact(doc, wording, ()),), None)
 
@@ -102,10 +115,12 @@ class ClozeLibrary:
         return self._facts.get(doc.id, [])
 
     def ask(self, facts: tuple[Fact, ...], rng: random.Random) -> str:
+        if (natural := _naturally(facts)) is not None:
+            return natural
         return self._question(self._wording(facts) or facts[-1].wording, facts[-1])
 
     def connects(self, facts: tuple[Fact, ...]) -> bool:
-        return self._wording(facts) is not None
+        return _naturally(facts) is not None or self._wording(facts) is not None
 
     def phrase(self, facts: tuple[Fact, ...]) -> str:
         return ""
@@ -136,6 +151,28 @@ class ClozeLibrary:
                 wording = with_gap(alone, answer) if answer not in (doc.title or doc.id) else None
                 if wording is not None:
                     yield Fact(doc, wording, (answer,))
+
+    def _read_naturally(self, doc: Doc) -> Iterator[Fact]:
+        """What people can be asked in plain words."""
+        for number, sentence in enumerate(_SENTENCE_END.split(doc.text[: self._visible])):
+            said_of = statement(sentence, doc.title, first=number == 0)
+            for answer in dict.fromkeys(_mentions(sentence, self._answers)):
+                if leaks(doc.title, (answer,)):
+                    continue
+                wording = with_gap(said_of, answer) or said_of.replace(answer, GAP, 1)
+                asked = asking(wording, predicate(wording, doc.title), answer, self._is_person(answer))
+                if asked is not None:
+                    yield Fact(doc, wording, (answer,), asked=asked)
+
+
+def _naturally(facts: tuple[Fact, ...]) -> str | None:
+    """The question that leads along these facts, if people can be asked for each of them."""
+    name, question = bare_title(facts[0].doc.title), None
+    for fact in facts:
+        if fact.asked is None:
+            return None
+        question, name = fact.asked.question.format(name), fact.asked.phrase.format(name)
+    return question
 
 
 def _plain_ones(facts: list[Fact]) -> list[Fact]:

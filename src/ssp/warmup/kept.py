@@ -64,17 +64,17 @@ def fingerprint(config: Config, index: Path, made_from: Mapping[str, Any]) -> st
     return digest.hexdigest()[:20]
 
 
-def libraries(config: Config, index: Path, visible: int | None = None) -> Sequence[Library]:
+def libraries(config: Config, index: Path, visible: int | None = None, *, natural: bool = False) -> Sequence[Library]:
     """What lessons are made from: siblings of the generated world, or the documents in the index of a corpus.
 
-    Of the documents, only the first `visible` characters.
+    Of the documents, only the first `visible` characters. `natural`: with questions as people put them.
     """
     if config.corpus == "world":
         settings = WorldSettings(config.world.articles, config.seed, config.world.richness)
         return WorldLibrary.siblings(settings, SIBLINGS)
     docs = list(Documents(index))
     answers = [one.answer for one in mine(docs)]
-    return [ClozeLibrary(docs, answers, open_index(index, compiled=False), visible)]
+    return [ClozeLibrary(docs, answers, open_index(index, compiled=False), visible, natural=natural)]
 
 
 def dress(config: Config, codec: HfCodec) -> SearchAgent:

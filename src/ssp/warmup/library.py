@@ -17,17 +17,27 @@ GAP = "___"
 
 
 @dataclass(frozen=True, slots=True)
+class Asking:
+    """A question, and the same as a part of another one; `{}` stands for what it is asked of."""
+
+    question: str
+    phrase: str
+
+
+@dataclass(frozen=True, slots=True)
 class Fact:
     """What a document says of its subject. `key` is the library's own name for the relation.
 
     `wording` is how a reader notes it down, with a gap for what is said: in plain words, which need not be the
-    document's. Without objects it is something that the document does not say.
+    document's. Without objects it is something that the document does not say. `asked` is how people ask for it, if
+    that is known.
     """
 
     doc: Doc
     wording: str
     objects: tuple[str, ...]
     key: str = ""
+    asked: Asking | None = None
 
     @property
     def note(self) -> str:

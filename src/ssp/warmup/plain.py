@@ -13,6 +13,7 @@ from ssp.agents.agent import SearchAgent, Task
 from ssp.agents.protocol import Protocol
 from ssp.agents.tape import encode_prompt
 from ssp.rng import python_random
+from ssp.seeds.mining import bare_title
 from ssp.types import Doc, Role
 from ssp.warmup.behaviours import Behaviour
 from ssp.warmup.lessons import Lesson, play_lesson
@@ -34,7 +35,7 @@ class PlainSyllabus:
     solving: float = 0.2
     proposing: float = 0.4
     hops: tuple[float, ...] = (0.75, 0.25)
-    noise: int = 3  # most documents beside those that are needed
+    noise: int = 2  # most documents beside those that are needed
     questions: int = 6  # asked about the same documents in one reading
     unanswerable: float = 0.15  # of these: something is asked that the documents don't say
 
@@ -79,7 +80,7 @@ class PlainTeacher:
             docs.setdefault(doc.id, doc)
         shown = list(docs.values())
         rng.shuffle(shown)
-        facts = [fact for doc in shown for fact in library.facts(doc)]
+        facts = [fact for doc in shown for fact in library.facts(doc) if fact not in puzzle.facts]
         asked = rng.sample(facts, min(len(facts), self._syllabus.questions - 1))
         puzzles = [puzzle, *(self._about(fact, library, rng) for fact in asked)]
         return self._read(shown, rng.sample(puzzles, len(puzzles)))
@@ -124,7 +125,7 @@ def solver(protocol: Protocol, puzzle: Puzzle) -> Behaviour:
         if found and puzzle.facts[len(found) - 1].doc not in found[-1]:
             raise NothingToShow
         if len(found) < puzzle.hops:
-            return protocol.write_search(puzzle.facts[len(found)].doc.title)
+            return protocol.write_search(bare_title(puzzle.facts[len(found)].doc.title))
         return f"<answer>{puzzle.answer}</answer>"
 
     return turn
@@ -147,7 +148,7 @@ def proposer(library: Library, protocol: Protocol, answer: str, hops: int, rng: 
         ]
         if not linked:
             raise NothingToShow
-        chain.insert(0, rng.choice(linked))
+        chain.insert(0, linked[0])  # always the first: where any will do, one learns to mix them (docs/log.md)
         if len(chain) < hops:
             return protocol.write_search(chain[0].doc.title)
         return f"<question>{library.ask(tuple(chain), rng)}</question>"

@@ -46,7 +46,9 @@ def _make(config: Config, base: Path, index: Path, folder: Path, progress: Progr
         decay_from=0.0,
         dtype=learning_dtype(config),
     )
-    teacher = PlainTeacher(libraries(config, index, config.visible), dress(config, codec), PlainSyllabus())
+    teacher = PlainTeacher(
+        libraries(config, index, config.visible, natural=True), dress(config, codec), PlainSyllabus()
+    )
     losses = teach(model, [teacher], schedule, None, derive(config.seed, "lessons"), progress)
     save_model(model, codec, folder)
     (folder / "warmup.json").write_text(json.dumps({"steps": len(losses), "loss": losses}), encoding="utf-8")
