@@ -100,7 +100,9 @@ def _mined(config: Config, run: Path, progress: Progress) -> list[Seed]:
     indexed = (run / INDEX).exists()
     docs = Documents(run / INDEX) if indexed else read_corpus([_corpus(config, run, progress)])
     seen = [replace(doc, text=doc.text[: config.visible]) for doc in docs]
-    seeds = as_seeds(mine(seen, progress), seed=config.seed)
+    mined = mine(seen, progress)
+    known = [one for one in mined if one.kind != "name" or one.mentioned > 1]  # a name met once may be no name
+    seeds = as_seeds(known or mined, seed=config.seed)
     if config.search.kind != "bm25":
         return seeds
     return within_reach(seeds, open_index(run / INDEX), config.search.k, config.visible)

@@ -31,13 +31,14 @@ class NothingToShow(Exception):
 class PlainSyllabus:
     """What is taught, in shares of lessons."""
 
-    reading: float = 0.4
-    solving: float = 0.2
-    proposing: float = 0.4
+    reading: float = 0.5
+    solving: float = 0.15
+    proposing: float = 0.35
     hops: tuple[float, ...] = (0.75, 0.25)
     noise: int = 2  # most documents beside those that are needed
-    questions: int = 6  # asked about the same documents in one reading
-    unanswerable: float = 0.15  # of these: something is asked that the documents don't say
+    questions: int = 8  # asked about the same documents in one reading
+    unanswerable: float = 0.1  # of these: something is asked that the documents don't say
+    backwards: float = 0.5  # of the others: the answer is given, the question is to be found, without a search
 
 
 class PlainTeacher:
@@ -83,24 +84,30 @@ class PlainTeacher:
         facts = [fact for doc in shown for fact in library.facts(doc) if fact not in puzzle.facts]
         asked = rng.sample(facts, min(len(facts), self._syllabus.questions - 1))
         puzzles = [puzzle, *(self._about(fact, library, rng) for fact in asked)]
-        return self._read(shown, rng.sample(puzzles, len(puzzles)))
+        return self._talk(shown, rng.sample(puzzles, len(puzzles)), rng)
 
     def _about(self, fact: Fact, library: Library, rng: random.Random) -> Puzzle:
         if rng.random() < self._syllabus.unanswerable:
             return library.unsaid(fact.doc, rng)
         return Puzzle(library.ask((fact,), rng), (fact,), fact.objects[0])
 
-    def _read(self, docs: Sequence[Doc], puzzles: Sequence[Puzzle]) -> Lesson:
+    def _talk(self, docs: Sequence[Doc], puzzles: Sequence[Puzzle], rng: random.Random) -> Lesson:
+        """Questions to answer, the documents with the first; some the other way round, as an answer to ask for."""
         codec, prompts = self._agent.codec, self._agent.prompts
         shown = "\n".join(prompts.show(tuple(docs)))
         ids: list[int] = []
         mask: list[bool] = []
         for puzzle in puzzles:
-            fields = {"question": puzzle.question, "documents": "" if ids else shown}
-            asked = encode_prompt(codec, prompts.pieces(Role.ANSWERER, self._agent.protocol, fields))
-            said = codec.encode(f"<answer>{puzzle.answer or self._unknown}</answer>")
-            ids += [*asked, *said]
-            mask += [False] * len(asked) + [True] * len(said)
+            role = Role.ANSWERER
+            fields: dict[str, str | int] = {"question": puzzle.question, "documents": "" if ids else shown}
+            said = f"<answer>{puzzle.answer or self._unknown}</answer>"
+            if ids and puzzle.answer is not None and rng.random() < self._syllabus.backwards:
+                role, fields = Role.PROPOSER, {"answer": puzzle.answer, "hops": 0}
+                said = f"<question>{puzzle.question}</question>"
+            asked = encode_prompt(codec, prompts.pieces(role, self._agent.protocol, fields))
+            told = codec.encode(said)
+            ids += [*asked, *told]
+            mask += [False] * len(asked) + [True] * len(told)
         return Lesson(tuple(ids), tuple(mask), "reading")
 
     def _solving(self, library: Library, rng: random.Random) -> Lesson:
