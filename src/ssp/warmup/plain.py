@@ -20,6 +20,7 @@ from ssp.warmup.lessons import Lesson, play_lesson
 from ssp.warmup.library import Fact, Library, Puzzle
 
 Maker = Callable[[Library, random.Random], Lesson]
+_STRANGERS = 3  # looked at, to find one that something can be asked about
 _TRIES = 20  # at finding something that can be shown
 
 
@@ -34,7 +35,7 @@ class PlainSyllabus:
     reading: float = 0.5
     solving: float = 0.15
     proposing: float = 0.35
-    hops: tuple[float, ...] = (0.75, 0.25)
+    hops: tuple[float, ...] = (0.6, 0.4)
     noise: int = 2  # most documents beside those that are needed
     questions: int = 8  # asked about the same documents in one reading
     unanswerable: float = 0.1  # of these: something is asked that the documents don't say
@@ -77,11 +78,12 @@ class PlainTeacher:
         """Several questions about the same documents, which come with the first: reading once, answering often."""
         puzzle = self._puzzle(library, rng)
         docs = {fact.doc.id: fact.doc for fact in puzzle.facts}
-        for doc in (library.document(rng) for _ in range(rng.randint(1, self._syllabus.noise))):
+        for doc in (_stranger(library, rng) for _ in range(rng.randint(1, self._syllabus.noise))):
             docs.setdefault(doc.id, doc)
         shown = list(docs.values())
         rng.shuffle(shown)
-        facts = [fact for doc in shown for fact in library.facts(doc) if fact not in puzzle.facts]
+        facts = [fact for doc in shown for fact in library.facts(doc) if len(fact.objects) == 1]
+        facts = [fact for fact in facts if fact not in puzzle.facts]
         asked = rng.sample(facts, min(len(facts), self._syllabus.questions - 1))
         puzzles = [puzzle, *(self._about(fact, library, rng) for fact in asked)]
         return self._talk(shown, rng.sample(puzzles, len(puzzles)), rng)
@@ -123,6 +125,12 @@ class PlainTeacher:
         task = Task("lesson", Role.PROPOSER, {"answer": puzzle.answer, "hops": puzzle.hops})
         behaviour = proposer(library, self._agent.protocol, puzzle.answer, puzzle.hops, rng)
         return play_lesson(self._agent, library, task, behaviour, "proposing")
+
+
+def _stranger(library: Library, rng: random.Random) -> Doc:
+    """Any document, rather one that something can be asked about."""
+    some = [library.document(rng) for _ in range(_STRANGERS)]
+    return next((doc for doc in some if library.facts(doc)), some[0])
 
 
 def solver(protocol: Protocol, puzzle: Puzzle) -> Behaviour:
