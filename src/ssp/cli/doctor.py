@@ -14,6 +14,7 @@ from cyclopts import Parameter
 from ssp.cli.output import progress, say, say_json
 from ssp.config import Config, load_config
 from ssp.errors import DataError, SspError
+from ssp.evaluate.multihop import NAME as MULTIHOP
 
 if TYPE_CHECKING:
     from ssp.judges.calibration import Calibration
@@ -89,7 +90,7 @@ def _machine() -> Iterator[Finding]:
 
 
 def _files(config: Config) -> Iterator[Finding]:
-    if config.corpus not in ("world", "service", "wiki-multihop"):
+    if config.corpus not in ("world", "service", MULTIHOP):
         there = Path(config.corpus).expanduser().exists()
         yield Finding("corpus", there, config.corpus if there else f"there is nothing at {config.corpus}")
     if config.model.path != "tiny":

@@ -14,7 +14,7 @@ from ssp.cli.corpora import index_of
 from ssp.cli.output import note, progress, say, say_json
 from ssp.config import JudgeConfig, load_config
 from ssp.errors import ConfigError
-from ssp.evaluate.sets import DATA, find_set, fingerprint, pinned, read_set
+from ssp.evaluate.sets import DATA, find_set, fingerprint, pinned, read_set, set_name
 from ssp.evaluate.table import side_by_side
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _questions(wish: _Wish) -> "Iterator[tuple[str, Sequence[Question]]]":
                 yield one, questions[:limit]
         else:
             file = find_set(name, wish.data)
-            yield file.name.split(".")[0] if name == str(file) else name, pinned(read_set(file), limit)
+            yield set_name(name, file), pinned(read_set(file), limit)
 
 
 def _default_folder(target: str, settings: dict[str, Any]) -> Path:

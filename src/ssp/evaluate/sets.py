@@ -179,9 +179,12 @@ def named_sets(config: EvalConfig) -> dict[str, list[Question]]:
     """The sets that a run is to be evaluated on: of each the same few questions everywhere."""
     data, most = Path(config.data).expanduser(), max(config.questions, config.questions_between)
     files = {name: find_set(name, data) for name in config.sets}
-    return {
-        name if name in SETS else file.name.split(".")[0]: pinned(read_set(file), most) for name, file in files.items()
-    }
+    return {set_name(name, file): pinned(read_set(file), most) for name, file in files.items()}
+
+
+def set_name(asked_for: str, file: Path) -> str:
+    """A named set is called by its name, a file by its own."""
+    return asked_for if asked_for in SETS else file.name.split(".")[0]
 
 
 def fingerprint(questions: Sequence[Question]) -> str:

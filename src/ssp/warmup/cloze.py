@@ -51,10 +51,9 @@ class ClozeLibrary:
         self._visible = visible
         self._answers = frozenset(answer.strip() for answer in answers)
         self._by_title = {doc.title: doc for doc in docs if doc.title}
-        self._facts = {doc.id: _plain_ones(list(self._read(doc))) for doc in docs}
-        if natural:
-            asked = {doc.id: list(self._read_naturally(doc)) for doc in docs}
-            self._facts = asked if any(asked.values()) else self._facts  # in other languages there are none
+        self._facts = {doc.id: list(self._read_naturally(doc)) for doc in docs} if natural else {}
+        if not any(self._facts.values()):  # as it is in other languages
+            self._facts = {doc.id: _plain_ones(list(self._read(doc))) for doc in docs}
         self._docs = [doc for doc in docs if self._facts[doc.id]]
         if not self._docs:
             raise DataError("no document of the corpus mentions a seed answer: there is nothing to make lessons from")
