@@ -108,6 +108,8 @@ def test_eval_and_compare(ssp: Run, tmp_path: Path) -> None:
     scored = json.loads(good(ssp("eval", "run", "--on", "world-1,world-2", "--limit", 4, "--json")))
     assert set(scored["sets"]) == {"world-1", "world-2"}
     assert scored["sets"]["world-1"]["n"] == 4
+    later = json.loads(good(ssp("eval", "run", "--on", "world-1", "--skip", 2, "--limit", 2, "--json")))
+    assert later["sets"]["world-1"]["n"] == 2
     low, high = scored["sets"]["world-1"]["ci95"]
     assert low <= scored["sets"]["world-1"]["accuracy"] <= high
     assert scored["macro"]["sets"] == 2

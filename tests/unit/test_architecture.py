@@ -14,6 +14,7 @@ HOMES = {
         "engines/attention.py",
         "engines/local.py",
         "engines/models.py",
+        "engines/products.py",
         "engines/sampler.py",
         "engines/scripted.py",  # for a type only
         "engines/vllm.py",  # for a type only
@@ -36,6 +37,7 @@ HOMES = {
         "engines/codec.py",
         "engines/local.py",
         "engines/models.py",
+        "engines/products.py",
         "learning/adapters.py",
         "learning/freezing.py",
         "learning/objective.py",

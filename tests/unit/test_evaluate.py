@@ -14,7 +14,7 @@ from ssp.config import JudgeConfig, load_config
 from ssp.engines.scripted import ByteCodec, ScriptedEngine
 from ssp.errors import DataError
 from ssp.evaluate.bounds import bounds
-from ssp.evaluate.compare import compare_folders
+from ssp.evaluate.compare import compare_folders, compare_means
 from ssp.evaluate.judging import judge_records, verdict_file
 from ssp.evaluate.questions import Question
 from ssp.evaluate.runner import Record, Sampling, evaluate_set, macro, open_folder, read_records, score
@@ -128,6 +128,13 @@ def test_comparing_folders(tmp_path: Path) -> None:
     assert found.difference == pytest.approx(0.6)
     assert found.over_seeds == pytest.approx((0.6, 0.6))
     assert found.pairs[0].only_b == 3
+    assert compare_means(folders[:1], folders[2:3]) == [], "one set has no mean of sets"
+    evaluate(agent(odd_is_right), folders[0] / "other.jsonl")
+    evaluate(agent(odd_is_right), folders[2] / "other.jsonl")
+    exact, overlap = compare_means(folders[:1], folders[2:3])
+    assert (exact.measure, overlap.measure) == ("EM", "F1")
+    assert exact.difference == pytest.approx(0.3), "one set is the same, the other 60 points better"
+    assert 0.0 < exact.interval[0] <= exact.difference <= exact.interval[1] <= 0.5
     with pytest.raises(DataError, match="as many evaluations"):
         compare_folders(folders[:1], folders[2:])
     with pytest.raises(DataError, match="holds no evaluation"):

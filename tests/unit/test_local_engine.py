@@ -1,6 +1,7 @@
 """The local engine against `transformers`: the same tokens, the same log-probabilities."""
 
 import asyncio
+import copy
 import random
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -12,7 +13,7 @@ from transformers import PreTrainedModel
 from ssp.engines.local import LocalEngine, LocalSettings
 from ssp.errors import EngineError
 from ssp.types import Completion, Sampling, StopReason
-from tests.models import SHAPES, codec, random_model, trained_model
+from tests.models import SHAPES, TEXTS, codec, random_model, trained_model
 
 TINY_CACHE = LocalSettings(cache_gb=0.0006, step_tokens=37, page_tokens=4)  # small enough that requests make way
 SETTINGS = {"roomy": LocalSettings(cache_gb=0.05), "cramped": TINY_CACHE}
@@ -239,3 +240,20 @@ def test_one_token_at_a_time_is_spread_over_steps() -> None:
     prompts = [[70] * 3, [71] * 100]
     done = ask(engine, prompts, [greedy(8)] * 2)
     assert_same(random_model("llama"), prompts, done, 8)
+
+
+@pytest.mark.parametrize("shape", ["llama", "qwen2"])
+def test_products_in_half_precision_change_little_and_follow_new_weights(shape: str) -> None:
+    """Logits, attention and its cache stay as they are: only what is multiplied is rounded."""
+    model = trained_model(shape)
+    engine = LocalEngine(copy.deepcopy(model), codec(), LocalSettings(cache_gb=0.05, products=torch.bfloat16))
+    prompts = [list(codec().encode(text)[:6]) for text in TEXTS[:4]]
+    other = random_model(shape, seed=1)
+    for weights in (model, other):
+        asyncio.run(engine.load(weights.state_dict(), 1))
+        differences = [
+            abs(got - wanted)
+            for prompt, done in zip(prompts, ask(engine, prompts, [greedy(8)] * len(prompts)), strict=True)
+            for got, wanted in zip(done.logprobs, plain_logprobs(weights, prompt, done.token_ids), strict=True)
+        ]
+        assert 1e-5 < sum(differences) / len(differences) < 0.05

@@ -17,12 +17,13 @@ from ssp.warmup.lessons import Lesson
 from ssp.warmup.plain import PlainSyllabus, PlainTeacher
 from tests.models import codec
 
-CONFIG = load_config(preset="smol", overrides=["agent.observation_tokens=400"])
+CONFIG = load_config(preset="smol", overrides=["agent.observation_tokens=400", "agent.turn_tokens=128"])
 TOWNS = [
     f"{first}{last}"
     for first in ("Oak", "Dun", "Vel", "Har", "Kar", "Zis")
     for last in ("mere", "ford", "beck", "wick")
 ]
+PROPOSED = re.compile(r"<think>(?P<note>.+)</think>\s*<question>(?P<question>.+)</question>")
 
 
 @pytest.fixture(scope="module")
@@ -67,11 +68,12 @@ def test_readers_answer_several_questions_from_documents_that_come_once(library:
                 unknown = answer[1].strip() == "unknown"
                 said, known = said + 1, known + (not unknown)
                 assert unknown or leaks(documents, [answer[1]]), told
-            elif question := re.fullmatch(r"<question>(.+)</question>", told):
+            elif proposed := PROPOSED.fullmatch(told):
                 wanted = re.search(r"Answer:\n(.+?)(?:<|$)", given, re.MULTILINE)
                 assert wanted
                 assert leaks(documents, [wanted[1]])
-                assert not leaks(question[1], [wanted[1]])
+                assert leaks(proposed["note"], [wanted[1]])
+                assert not leaks(proposed["question"], [wanted[1]])
                 asked += 1
     assert said > 20
     assert 0.6 < known / said < 1.0
@@ -94,12 +96,29 @@ def test_proposers_ask_for_what_they_were_given_and_do_not_say_it(library: Cloze
     for lesson in made:
         turns = parts(lesson)
         given = re.search(r"Answer:\n(.+?)(?:<|$)", turns[0][1], re.MULTILINE)
-        question = re.fullmatch(r"<question>(.+)</question>", turns[-1][1])
+        proposed = PROPOSED.fullmatch(turns[-1][1])
         assert given
-        assert question
-        assert not leaks(question[1], [given[1]]), question[1]
+        assert proposed
+        assert not leaks(proposed["question"], [given[1]]), proposed["question"]
         assert leaks("".join(text for taught, text in turns[1:] if not taught), [given[1]]), "it was found"
 
 
 def test_the_same_seed_gives_the_same_lessons(library: ClozeLibrary) -> None:
     assert lessons(library, "reading") == lessons(library, "reading")
+
+
+def test_what_a_proposer_notes_it_has_just_been_shown(library: ClozeLibrary) -> None:
+    """A note begins with the subject of a document that was found and ends with what was looked for."""
+    noted = 0
+    for lesson in lessons(library, "proposing"):
+        turns = parts(lesson)
+        sought = re.search(r"Answer:\n(.+?)(?:<|$)", turns[0][1], re.MULTILINE)
+        assert sought
+        target = sought[1].strip()
+        for (_, found), (_, said) in pairwise(turns[1:]):
+            if note := re.match(r"<think>\s*(?P<subject>[^:]+): (?P<told>.+?)\s*\.\s*</think>", said):
+                assert f" {note['subject']}: " in found
+                assert note["told"].endswith(target)
+                target = note["subject"]
+                noted += 1
+    assert noted >= 20

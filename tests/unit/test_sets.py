@@ -109,6 +109,10 @@ def test_a_few_are_the_same_few_everywhere() -> None:
     assert few[:5] == pinned(questions, 5), "fewer are among the more"
     assert pinned(questions, None) == pinned(questions, 1000) == questions
     assert fingerprint(questions) == fingerprint(shuffled) != fingerprint(few)
+    assert pinned(shuffled, 5, skip=5) == few[5:], "those that were looked at can be left out"
+    assert set(pinned(questions, None, skip=10)) == set(questions) - set(few)
+    with pytest.raises(DataError, match="leaves none"):
+        pinned(questions, 5, skip=100)
 
 
 def test_real_sets_have_the_sizes_that_they_should(data: Path) -> None:

@@ -30,6 +30,7 @@ def evaluate(
     search: str | None = None,
     data: Path = DATA,
     limit: int | None = None,
+    skip: int = 0,
     samples: int = 1,
     temperature: float | None = None,
     seed: int = 0,
@@ -55,6 +56,9 @@ def evaluate(
         Folder with the files of the named sets.
     limit
         At most so many questions a set; the same ones everywhere.
+    skip
+        Leave out this many before them: those that were looked at while something was chosen. --skip 50 --limit 100
+        gives the questions that --limit 150 has and --limit 50 has not.
     samples
         Answers to each question: more than one gives avg@K and pass@K.
     temperature
@@ -79,8 +83,8 @@ def evaluate(
         return
     if not targets:
         raise ConfigError("say what to evaluate: ssp eval RUN --on SET, or compare: ssp eval --compare A B")
-    if samples < 1 or (limit is not None and limit < 1) or seed < 0:
-        raise ConfigError("--samples and --limit must be at least 1, and --seed not negative")
+    if samples < 1 or (limit is not None and limit < 1) or min(seed, skip) < 0:
+        raise ConfigError("--samples and --limit must be at least 1, and --seed and --skip not negative")
     from ssp.evaluate.runner import Sampling
 
     heat = temperature if temperature is not None else float(samples > 1)
@@ -89,7 +93,7 @@ def evaluate(
     if len(targets) > 1 and out is not None:
         raise ConfigError("--out is for one target; several have a folder each")
     sampling = Sampling(samples, heat, seed)
-    wishes = [_Wish(one, on, corpus, search, data.expanduser(), limit, sampling, set, out) for one in targets]
+    wishes = [_Wish(one, on, corpus, search, data.expanduser(), limit, skip, sampling, set, out) for one in targets]
     results = [asyncio.run(_evaluate(wish)) for wish in wishes]
     if len(results) == 1:
         say_json(results[0]) if json else _show(results[0])
@@ -107,6 +111,7 @@ class _Wish:
     search: str | None
     data: Path
     limit: int | None
+    skip: int
     sampling: "Sampling"
     overrides: tuple[str, ...]
     out: Path | None
@@ -145,7 +150,7 @@ async def _evaluate(wish: _Wish) -> dict[str, Any]:
         await player.agent.searcher.close()
         await player.agent.engine.close()
     sets = {name: score(some, len(questions[name])) for name, some in records.items()}
-    ids = {name: [one.id for one in some] for name, some in questions.items()} if wish.limit else {}
+    ids = {name: [one.id for one in some] for name, some in questions.items()} if wish.limit or wish.skip else {}
     result = {"sets": sets, "macro": macro(records), "model": str(player.model), "folder": str(folder)}
     (folder / RESULT).write_bytes(orjson.dumps({**result, "ids": ids}, option=orjson.OPT_INDENT_2) + b"\n")
     for name, one in sets.items():
@@ -176,7 +181,7 @@ def _questions(wish: _Wish) -> "Iterator[tuple[str, Sequence[Question]]]":
     """The questions of each set that was asked for."""
     from ssp.runs.training import held_out
 
-    target, limit = wish.target, wish.limit
+    target, first, last = wish.target, wish.skip, wish.skip + wish.limit if wish.limit else None
     world = held_out(Path(target).expanduser())
     for name in dict.fromkeys(part.strip() for part in wish.on.split(",") if part.strip()):
         if name == "world" or name.startswith("world-"):
@@ -186,10 +191,10 @@ def _questions(wish: _Wish) -> "Iterator[tuple[str, Sequence[Question]]]":
             if not chosen:
                 raise ConfigError(f"no set {name}; this run's world has {', '.join(world)}")
             for one, questions in chosen.items():
-                yield one, questions[:limit]
+                yield one, questions[first:last]
         else:
             file = find_set(name, wish.data)
-            yield set_name(name, file), pinned(read_set(file), limit)
+            yield set_name(name, file), pinned(read_set(file), wish.limit, wish.skip)
 
 
 def _default_folder(target: str, settings: dict[str, Any]) -> Path:
@@ -225,12 +230,13 @@ def _show(result: dict[str, Any]) -> None:
 
 
 def _compare(a: str, b: str, *, as_json: bool) -> None:
-    from ssp.evaluate.compare import compare_folders
+    from ssp.evaluate.compare import compare_folders, compare_means
 
     left, right = ([Path(part).expanduser() for part in side.split(",")] for side in (a, b))
-    found = compare_folders(left, right)
+    found, overall = compare_folders(left, right), compare_means(left, right)
     if as_json:
-        say_json({"sets": {one.name: _as_json(one) for one in found}})
+        whole = {one.measure: {"difference": one.difference, "ci95": one.interval} for one in overall}
+        say_json({"sets": {one.name: _as_json(one) for one in found}, "macro": whole})
         return
     for one in found:
         for pair in one.pairs:
@@ -239,6 +245,9 @@ def _compare(a: str, b: str, *, as_json: bool) -> None:
         if one.over_seeds:
             low, high = one.over_seeds
             say(f"  over {len(one.pairs)} pairs {one.difference:+.1%}, 95 % interval {low:+.1%} to {high:+.1%}")
+    for mean in overall:
+        low, high = mean.interval
+        say(f"mean of sets, {mean.measure}: {mean.difference:+.1%}, 95 % interval {low:+.1%} to {high:+.1%}")
 
 
 def _as_json(one: "SetComparison") -> dict[str, Any]:

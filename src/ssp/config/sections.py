@@ -91,6 +91,9 @@ class EngineConfig(Section):
         2.0, gt=0.0, description="Memory for keys and values, in GiB; vLLM on a GPU takes gpu_share."
     )
     step_tokens: int = Field(4096, ge=16, description="Most tokens that are computed in one step.")
+    dtype: Literal["float32", "bfloat16", "float16"] | None = Field(
+        None, description="Numbers that are multiplied with when sampling, if other than model.dtype."
+    )
     urls: tuple[str, ...] = Field(
         (), strict=False, description="Servers of vLLM, with kind vllm; without any, vLLM runs beside this process."
     )

@@ -23,6 +23,7 @@ from transformers import AttentionInterface, PreTrainedModel
 from ssp.engines.attention import NAME, KvCache, Plan, Stretch, paged_attention
 from ssp.engines.codec import HfCodec
 from ssp.engines.pages import PagePool
+from ssp.engines.products import halve_products
 from ssp.engines.sampler import choose
 from ssp.engines.stops import StopFinder
 from ssp.errors import EngineError
@@ -34,11 +35,15 @@ _ROUNDS = 4  # turns of the event loop after a step: enough for an agent to read
 
 @dataclass(frozen=True, slots=True)
 class LocalSettings:
-    """`cache_gb` bounds the key-value cache; `step_tokens` bounds the tokens (so the activations) of one step."""
+    """`cache_gb` bounds the key-value cache; `step_tokens` bounds the tokens (so the activations) of one step.
+
+    With `products` linear layers multiply with these numbers (`ssp.engines.products`).
+    """
 
     cache_gb: float = 2.0
     step_tokens: int = 4096
     page_tokens: int = 16
+    products: torch.dtype | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -92,6 +97,8 @@ class LocalEngine:
             )
         self._pool = PagePool(pages, size)
         self._cache = KvCache(config, pages, size, model.dtype, model.device)
+        if self._settings.products is not None:
+            halve_products(model, self._settings.products)
         self._longest = int(getattr(config, "max_position_embeddings", 0) or 2**31)
         self._waiting: deque[_Request] = deque()
         self._running: list[_Request] = []

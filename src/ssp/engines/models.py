@@ -62,3 +62,9 @@ def learning_dtype(config: Config) -> torch.dtype:
     """What updates are computed with: their own numbers, or the model's."""
     own = config.learner.dtype
     return dtype_of(config.model) if own is None else _DTYPES[own]
+
+
+def sampling_dtype(config: Config) -> torch.dtype | None:
+    """What the engine multiplies with, if other than the model's numbers."""
+    own = config.engine.dtype
+    return None if own is None or _DTYPES[own] is dtype_of(config.model) else _DTYPES[own]

@@ -15,10 +15,12 @@ def open_engine(config: Config, model: Path, *, frozen: bool = False) -> tuple[E
     if config.engine.kind == "vllm" and not frozen:
         return _vllm(config, model)
     from ssp.engines.local import LocalEngine, LocalSettings
-    from ssp.engines.models import device_of, dtype_of, load_model
+    from ssp.engines.models import device_of, dtype_of, load_model, sampling_dtype
 
     weights, codec = load_model(model, dtype=dtype_of(config.model), device=device_of(config.model))
-    settings = LocalSettings(cache_gb=config.engine.cache_gb, step_tokens=config.engine.step_tokens)
+    settings = LocalSettings(
+        cache_gb=config.engine.cache_gb, step_tokens=config.engine.step_tokens, products=sampling_dtype(config)
+    )
     return LocalEngine(weights, codec, settings), codec
 
 
@@ -44,7 +46,7 @@ def _vllm(config: Config, model: Path) -> tuple[Engine, HfCodec]:
 
 def vllm_arguments(config: Config) -> dict[str, object]:
     """What vLLM is told about its work, by the names of its own options."""
-    from ssp.engines.models import device_of, dtype_of
+    from ssp.engines.models import device_of, dtype_of, sampling_dtype
 
     engine = config.engine
     if device_of(config.model).type == "cpu":  # eager: nothing is compiled, so nothing has to be warmed up
@@ -52,7 +54,7 @@ def vllm_arguments(config: Config) -> dict[str, object]:
     else:
         memory = {"gpu_memory_utilization": engine.gpu_share}
     return {
-        "dtype": str(dtype_of(config.model)).removeprefix("torch."),
+        "dtype": str(sampling_dtype(config) or dtype_of(config.model)).removeprefix("torch."),
         "logprobs_mode": "processed_logprobs",
         "enable_prefix_caching": True,
         "max_num_batched_tokens": engine.step_tokens,

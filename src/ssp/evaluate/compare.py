@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 from ssp.errors import DataError
 from ssp.evaluate.runner import Record, read_records
-from ssp.evaluate.statistics import Comparison, Interval, compare, seeds_interval
+from ssp.evaluate.statistics import Comparison, Interval, compare, macro_bootstrap, seeds_interval
 
 Sets = Mapping[str, Mapping[str, Record]]  # by set, by question
 
@@ -40,9 +41,42 @@ def compare_folders(a: Sequence[Path], b: Sequence[Path]) -> list[SetComparison]
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class MeanComparison:
+    """By how much B is ahead of A in the mean of the sets, in one measure; each set counts the same."""
+
+    measure: str
+    difference: float
+    interval: Interval
+
+
+def compare_means(a: Sequence[Path], b: Sequence[Path]) -> list[MeanComparison]:
+    """Exact match and F1 over all sets and pairs; nothing for a single one, which its own comparison tells."""
+    both = [(_read(left), _read(right)) for left, right in zip(a, b, strict=True)]
+    pairs = [(left[name], right[name]) for left, right in both for name in left if name in right]
+    if len(pairs) < 2:
+        return []
+    found = []
+    for measure in ("em", "f1"):
+        groups = [_differences(left, right, measure) for left, right in pairs]
+        found.append(MeanComparison(measure.upper(), fmean(map(fmean, groups)), macro_bootstrap(groups)))
+    return found
+
+
+def _differences(left: Mapping[str, Record], right: Mapping[str, Record], measure: str) -> list[float]:
+    return [
+        float(right[one]["samples"][0][measure]) - float(left[one]["samples"][0][measure])
+        for one in _common(left, right)
+    ]
+
+
+def _common(left: Mapping[str, Record], right: Mapping[str, Record]) -> list[str]:
+    return [one for one in left if one in right and left[one]["question"] == right[one]["question"]]
+
+
 def _pair(left: Mapping[str, Record], right: Mapping[str, Record], name: str) -> Comparison:
     """On the questions that both have. Of several answers to a question the first counts."""
-    ids = [one for one in left if one in right and left[one]["question"] == right[one]["question"]]
+    ids = _common(left, right)
     if not ids:
         raise DataError(f"the two evaluations of {name} have no question in common")
     a, b = ([bool(side[one]["samples"][0]["em"]) for one in ids] for side in (left, right))

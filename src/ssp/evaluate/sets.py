@@ -168,11 +168,17 @@ def rows_of(path: Path) -> Iterator[Row]:
         raise DataError(f"{path} is not what its name says: {error}") from None
 
 
-def pinned(questions: Sequence[Question], limit: int | None) -> list[Question]:
-    """The same few of them everywhere: those whose ids have the smallest hashes, whatever the order of the file."""
-    if limit is None or limit >= len(questions):
+def pinned(questions: Sequence[Question], limit: int | None, skip: int = 0) -> list[Question]:
+    """The same few of them everywhere: those whose ids have the smallest hashes, whatever the order of the file.
+
+    The first `skip` of these are left out.
+    """
+    if skip == 0 and (limit is None or limit >= len(questions)):
         return list(questions)
-    return sorted(questions, key=lambda one: hashlib.sha256(one.id.encode()).digest())[:limit]
+    ordered = sorted(questions, key=lambda one: hashlib.sha256(one.id.encode()).digest())
+    if skip >= len(ordered):
+        raise DataError(f"there are only {len(ordered)} questions: --skip {skip} leaves none")
+    return ordered[skip : None if limit is None else skip + limit]
 
 
 def named_sets(config: EvalConfig) -> dict[str, list[Question]]:

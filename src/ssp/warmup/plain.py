@@ -1,8 +1,9 @@
 """Lessons for models that can read already: only how the game is played.
 
-Nobody keeps notes: every token costs time, and a pre-trained model does not need them to read. A solver looks up the
-names along the way and answers; a proposer looks for what mentions the answer, then for what mentions that, and asks;
-a reader answers from documents, or says that they don't tell.
+A solver looks up the names along the way and answers; a reader answers from documents, or says that they don't tell.
+Neither keeps notes: every token costs time, and a pre-trained model does not need them to read. A proposer looks for
+what mentions the answer, then for what mentions that, and asks. It notes what it found first ("Trust: a 1990 film
+directed by Hal Hartley"): finding the place and asking for it are one thing too many to do at once (docs/log.md).
 """
 
 import random
@@ -17,11 +18,12 @@ from ssp.seeds.mining import bare_title
 from ssp.types import Doc, Role
 from ssp.warmup.behaviours import Behaviour
 from ssp.warmup.lessons import Lesson, play_lesson
-from ssp.warmup.library import Fact, Library, Puzzle
+from ssp.warmup.library import GAP, Fact, Library, Puzzle
 
 Maker = Callable[[Library, random.Random], Lesson]
 _STRANGERS = 3  # looked at, to find one that something can be asked about
 _TRIES = 20  # at finding something that can be shown
+_NOTED = 8  # most words of a note before what it tells
 
 
 class NothingToShow(Exception):
@@ -32,9 +34,9 @@ class NothingToShow(Exception):
 class PlainSyllabus:
     """What is taught, in shares of lessons."""
 
-    reading: float = 0.5
-    solving: float = 0.15
-    proposing: float = 0.35
+    reading: float = 0.4
+    solving: float = 0.1
+    proposing: float = 0.5
     hops: tuple[float, ...] = (0.6, 0.4)
     noise: int = 2  # most documents beside those that are needed
     questions: int = 8  # asked about the same documents in one reading
@@ -105,7 +107,7 @@ class PlainTeacher:
             said = f"<answer>{puzzle.answer or self._unknown}</answer>"
             if ids and puzzle.answer is not None and rng.random() < self._syllabus.backwards:
                 role, fields = Role.PROPOSER, {"answer": puzzle.answer, "hops": 0}
-                said = f"<question>{puzzle.question}</question>"
+                said = f"<think>{_notes(puzzle.facts)}</think><question>{puzzle.question}</question>"
             asked = encode_prompt(codec, prompts.pieces(role, self._agent.protocol, fields))
             told = codec.encode(said)
             ids += [*asked, *told]
@@ -164,8 +166,27 @@ def proposer(library: Library, protocol: Protocol, answer: str, hops: int, rng: 
         if not linked:
             raise NothingToShow
         chain.insert(0, linked[0])  # always the first: where any will do, one learns to mix them (docs/log.md)
+        note = f"<think>{_notes(chain[:1])}</think>"
         if len(chain) < hops:
-            return protocol.write_search(chain[0].doc.title)
-        return f"<question>{library.ask(tuple(chain), rng)}</question>"
+            return note + protocol.write_search(chain[0].doc.title)
+        return f"{note}<question>{library.ask(tuple(chain), rng)}</question>"
 
     return turn
+
+
+def _notes(facts: Sequence[Fact]) -> str:
+    """What was found, the last fact first, as a proposer comes upon it: of each the subject and the words that tell.
+
+    >>> trust = Fact(Doc("1", "Trust (film)", ""), "Trust is a 1990 film written and directed by ___.", ("Ida Kern",))
+    >>> _notes([trust])
+    'Trust: is a 1990 film written and directed by Ida Kern.'
+    """
+    return " ".join(_note(fact) for fact in reversed(facts))
+
+
+def _note(fact: Fact) -> str:
+    name = bare_title(fact.doc.title)
+    before, _, after = fact.wording.removeprefix(fact.doc.title).removeprefix(name).partition(GAP)
+    before, after = before.strip(" (),"), after.strip(" (),.")
+    told = [*before.split()[-_NOTED:], fact.objects[0]] if before else [fact.objects[0], *after.split()[:_NOTED]]
+    return f"{name}: {' '.join(told).rstrip('.')}."
