@@ -6,15 +6,17 @@ from itertools import islice, pairwise
 
 import pytest
 
+from ssp.agents.agent import Task
 from ssp.config import load_config
 from ssp.search.index import build_index, open_index
-from ssp.seeds.mining import mine
+from ssp.seeds.mining import is_date, mine
 from ssp.text import leaks
-from ssp.types import Doc
+from ssp.types import Doc, Role, Seed
+from ssp.warmup.askable import askable
 from ssp.warmup.cloze import ClozeLibrary
 from ssp.warmup.kept import dress
-from ssp.warmup.lessons import Lesson
-from ssp.warmup.plain import PlainSyllabus, PlainTeacher
+from ssp.warmup.lessons import Lesson, play_lesson
+from ssp.warmup.plain import PlainSyllabus, PlainTeacher, proposer
 from tests.models import codec
 
 CONFIG = load_config(preset="smol", overrides=["agent.observation_tokens=400", "agent.turn_tokens=128"])
@@ -122,3 +124,26 @@ def test_what_a_proposer_notes_it_has_just_been_shown(library: ClozeLibrary) -> 
                 target = note["subject"]
                 noted += 1
     assert noted >= 20
+
+
+def test_askable_seeds_are_those_that_a_demonstrated_proposer_gets_to_the_end_with(library: ClozeLibrary) -> None:
+    """A town is mentioned by those who were born there, a year by the town that was founded in it: one and two hops."""
+    answers = [*TOWNS, *(str(1700 + number) for number in range(len(TOWNS))), "Nowhere"]
+    seeds = [Seed(answer, answer, hops=4) for answer in answers]
+    found = {seed.answer: seed.hops for seed in askable(seeds, library, k=3, most=2)}
+    assert "Nowhere" not in found
+    assert {found.get(town) for town in TOWNS} == {1, None}, "nobody was born in some"
+    assert 2 in found.values()
+    assert {seed.answer: seed.hops for seed in askable(seeds, library, k=3, most=1)} == dict.fromkeys(found, 1)
+    for answer, hops in found.items():
+        task = Task("lesson", Role.PROPOSER, {"answer": answer, "hops": hops})
+        agent = dress(CONFIG, codec())
+        behaviour = proposer(library, agent.protocol, answer, hops, random.Random(0))
+        assert parts(play_lesson(agent, library, task, behaviour, "proposing"))[-1][1].rstrip().endswith("</question>")
+
+
+def test_most_lessons_ask_for_something_else_than_dates(library: ClozeLibrary) -> None:
+    """Half of what these towns' documents say with one object is a date; of the puzzles it is a quarter."""
+    rng = random.Random(0)
+    dates = sum(is_date(library.puzzle(1, rng).answer or "") for _ in range(400))
+    assert 60 < dates < 140

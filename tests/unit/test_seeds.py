@@ -12,7 +12,7 @@ from ssp.config import load_config
 from ssp.errors import DataError
 from ssp.runs.seeds import is_reserved, possible_shares
 from ssp.seeds.files import read_seeds, seed_rows
-from ssp.seeds.mining import Mined, as_seeds, counts_by_kind, mine
+from ssp.seeds.mining import Mined, as_seeds, counts_by_kind, fewer_dates, is_date, mine
 from ssp.types import Doc, Seed
 
 DOCS = [
@@ -143,3 +143,15 @@ def test_shares_of_hops_that_no_seed_has_are_left_out() -> None:
     assert possible_shares(seeds, (0.4, 0.4, 0.2)) == [0.4, 0.0, 0.2]
     assert possible_shares(seeds, (0.0, 1.0)) is None
     assert possible_shares(seeds, None) is None
+
+
+def test_dates_are_left_out_until_they_are_few() -> None:
+    seeds = [Seed(f"d{year}", str(year)) for year in range(1900, 1990)] + [
+        Seed(f"n{n}", f"Town {n}") for n in range(30)
+    ]
+    kept = fewer_dates(seeds, 0.25)
+    assert sum(is_date(one.answer) for one in kept) == 10
+    assert [one for one in kept if not is_date(one.answer)] == seeds[90:]
+    assert fewer_dates(seeds, 0.25) == kept, "by the seed only"
+    assert fewer_dates(seeds[:90], 0.25) == seeds[:90], "there is nothing else"
+    assert fewer_dates(seeds[88:], 0.25) == seeds[88:]

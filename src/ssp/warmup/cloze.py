@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from ssp.errors import DataError
 from ssp.protocols import LocalSearcher
-from ssp.seeds.mining import bare_title
+from ssp.seeds.mining import bare_title, is_date
 from ssp.text import UNSPACED_RUN, is_unspaced, leaks
 from ssp.types import Doc
 from ssp.warmup.asking import asking, statement
@@ -26,6 +26,7 @@ _LONGEST = 8  # words or characters of an answer
 _PERSON = re.compile(r"\bborn\b|\b(?:[Hh]e|[Ss]he|[Hh]is|[Hh]er) |[他她]|出生|生于")
 _BEGINNING = 300  # characters of a text that tell what it is about
 _TRIES, _BRANCHES = 30, 3  # at finding a chain of the wanted length
+_DATED = 0.25  # of the puzzles ask for a date, where there is other to ask for: else most would
 
 
 class ClozeLibrary:
@@ -69,10 +70,12 @@ class ClozeLibrary:
     def puzzle(self, hops: int, rng: random.Random) -> Puzzle:
         """A puzzle with this many hops, or with fewer where the corpus has no such links."""
         longest: tuple[Fact, ...] = ()
+        dated = rng.random() < _DATED
         for _ in range(_TRIES):
             chain = self._walk(hops, rng)
             longest = max(longest, chain, key=len)
-            if len(longest) == hops:
+            if len(chain) == hops and is_date(chain[-1].objects[0]) is dated:
+                longest = chain
                 break
         return Puzzle(self.ask(longest, rng), longest, longest[-1].objects[0])
 

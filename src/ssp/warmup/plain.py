@@ -2,8 +2,8 @@
 
 A solver looks up the names along the way and answers; a reader answers from documents, or says that they don't tell.
 Neither keeps notes: every token costs time, and a pre-trained model does not need them to read. A proposer looks for
-what mentions the answer, then for what mentions that, and asks. It notes what it found first ("Trust: a 1990 film
-directed by Hal Hartley"): finding the place and asking for it are one thing too many to do at once (docs/log.md).
+what mentions the answer, then for what mentions that, and asks. It notes what it found first ("Trust: film
+directed by Ida Kern"): finding the place and asking for it are one thing too many to do at once (docs/log.md).
 """
 
 import random
@@ -14,7 +14,7 @@ from ssp.agents.agent import SearchAgent, Task
 from ssp.agents.protocol import Protocol
 from ssp.agents.tape import encode_prompt
 from ssp.rng import python_random
-from ssp.seeds.mining import bare_title
+from ssp.seeds.mining import bare_title, is_date
 from ssp.types import Doc, Role
 from ssp.warmup.behaviours import Behaviour
 from ssp.warmup.lessons import Lesson, play_lesson
@@ -23,7 +23,7 @@ from ssp.warmup.library import GAP, Fact, Library, Puzzle
 Maker = Callable[[Library, random.Random], Lesson]
 _STRANGERS = 3  # looked at, to find one that something can be asked about
 _TRIES = 20  # at finding something that can be shown
-_NOTED = 8  # most words of a note before what it tells
+_NOTED = 3  # most words of a note before what it tells; with more one learns to copy beginnings of articles
 
 
 class NothingToShow(Exception):
@@ -34,10 +34,10 @@ class NothingToShow(Exception):
 class PlainSyllabus:
     """What is taught, in shares of lessons."""
 
-    reading: float = 0.4
-    solving: float = 0.1
+    reading: float = 0.35
+    solving: float = 0.15
     proposing: float = 0.5
-    hops: tuple[float, ...] = (0.6, 0.4)
+    hops: tuple[float, ...] = (0.5, 0.5)
     noise: int = 2  # most documents beside those that are needed
     questions: int = 8  # asked about the same documents in one reading
     unanswerable: float = 0.1  # of these: something is asked that the documents don't say
@@ -86,7 +86,10 @@ class PlainTeacher:
         rng.shuffle(shown)
         facts = [fact for doc in shown for fact in library.facts(doc) if len(fact.objects) == 1]
         facts = [fact for fact in facts if fact not in puzzle.facts]
-        asked = rng.sample(facts, min(len(facts), self._syllabus.questions - 1))
+        dates = [fact for fact in facts if is_date(fact.objects[0])]
+        others = [fact for fact in facts if not is_date(fact.objects[0])]
+        few = rng.sample(dates, min(len(dates), max(1, len(others) // 2)))  # or most would ask for dates
+        asked = rng.sample([*others, *few], min(len(others) + len(few), self._syllabus.questions - 1))
         puzzles = [puzzle, *(self._about(fact, library, rng) for fact in asked)]
         return self._talk(shown, rng.sample(puzzles, len(puzzles)), rng)
 
@@ -119,14 +122,21 @@ class PlainTeacher:
         if puzzle.hops > self._agent.budget.searches:
             raise NothingToShow
         task = Task("lesson", Role.SOLVER, {"question": puzzle.question})
-        return play_lesson(self._agent, library, task, solver(self._agent.protocol, puzzle), "solving")
+        return self._played(library, task, solver(self._agent.protocol, puzzle), "solving")
 
     def _proposing(self, library: Library, rng: random.Random) -> Lesson:
         puzzle = self._puzzle(library, rng)
         assert puzzle.answer is not None
         task = Task("lesson", Role.PROPOSER, {"answer": puzzle.answer, "hops": puzzle.hops})
         behaviour = proposer(library, self._agent.protocol, puzzle.answer, puzzle.hops, rng)
-        return play_lesson(self._agent, library, task, behaviour, "proposing")
+        return self._played(library, task, behaviour, "proposing")
+
+    def _played(self, library: Library, task: Task, behaviour: Behaviour, kind: str) -> Lesson:
+        """A whole game; one that is cut by the budget would teach to stop in the middle."""
+        lesson = play_lesson(self._agent, library, task, behaviour, kind)
+        if not self._agent.codec.decode(lesson.token_ids).rstrip().endswith(("</answer>", "</question>")):
+            raise NothingToShow
+        return lesson
 
 
 def _stranger(library: Library, rng: random.Random) -> Doc:
@@ -155,17 +165,10 @@ def proposer(library: Library, protocol: Protocol, answer: str, hops: int, rng: 
     def turn(found: Sequence[Sequence[Doc]]) -> str:
         if not found:
             return protocol.write_search(answer)
-        target = chain[0].doc.title if chain else answer
-        met = {answer, *(fact.doc.title for fact in chain)}
-        linked = [
-            fact
-            for doc in found[-1]
-            for fact in library.facts(doc)
-            if fact.objects == (target,) and doc.title not in met and library.connects((fact, *chain))
-        ]
-        if not linked:
+        fact = linked(library, found[-1], answer, tuple(chain))
+        if fact is None:
             raise NothingToShow
-        chain.insert(0, linked[0])  # always the first: where any will do, one learns to mix them (docs/log.md)
+        chain.insert(0, fact)
         note = f"<think>{_notes(chain[:1])}</think>"
         if len(chain) < hops:
             return note + protocol.write_search(chain[0].doc.title)
@@ -174,12 +177,26 @@ def proposer(library: Library, protocol: Protocol, answer: str, hops: int, rng: 
     return turn
 
 
+def linked(library: Library, docs: Sequence[Doc], answer: str, chain: tuple[Fact, ...]) -> Fact | None:
+    """The next fact on the way back from the answer: the first of these documents that mentions where one is.
+
+    Always the first: where any will do, one learns to mix them (docs/log.md).
+    """
+    target = chain[0].doc.title if chain else answer
+    met = {answer, *(fact.doc.title for fact in chain)}
+    for doc in docs:
+        for fact in library.facts(doc) if doc.title not in met else ():
+            if fact.objects == (target,) and library.connects((fact, *chain)):
+                return fact
+    return None
+
+
 def _notes(facts: Sequence[Fact]) -> str:
     """What was found, the last fact first, as a proposer comes upon it: of each the subject and the words that tell.
 
     >>> trust = Fact(Doc("1", "Trust (film)", ""), "Trust is a 1990 film written and directed by ___.", ("Ida Kern",))
     >>> _notes([trust])
-    'Trust: is a 1990 film written and directed by Ida Kern.'
+    'Trust: and directed by Ida Kern.'
     """
     return " ".join(_note(fact) for fact in reversed(facts))
 
