@@ -1,4 +1,4 @@
-"""Which answers can be asked for as lessons do: those with which a demonstrated proposer would get to the end."""
+"""Which answers can be asked for as lessons do: those from which a demonstrated proposer can get away."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,16 +23,16 @@ def askable(seeds: Sequence[Seed], library: Library, k: int, most: int) -> list[
 
 
 def _depths(seeds: Sequence[Seed], library: Library, k: int, most: int) -> dict[str, int]:
-    """How many facts lead away from each answer, by searching for one after the other."""
-    chains: dict[str, tuple[Fact, ...]] = {seed.id: () for seed in seeds}
-    going = list(seeds)
-    for _ in range(most):
-        targets = [chains[seed.id][0].doc.title if chains[seed.id] else seed.answer for seed in going]
-        further = []
-        for seed, hits in zip(going, library.searcher.search_now(targets, k), strict=True):
-            fact = linked(library, [hit.doc for hit in hits], seed.answer, chains[seed.id])
-            if fact is not None:
-                chains[seed.id] = (fact, *chains[seed.id])
-                further.append(seed)
-        going = further
-    return {name: len(chain) for name, chain in chains.items()}
+    """How many facts lead away from each answer, by searching for one after the other, whichever way goes on."""
+    depths = dict.fromkeys((seed.id for seed in seeds), 0)
+    going: list[tuple[Seed, tuple[Fact, ...]]] = [(seed, ()) for seed in seeds]
+    for depth in range(1, most + 1):
+        targets = [chain[0].doc.title if chain else seed.answer for seed, chain in going]
+        found = library.searcher.search_now(targets, k)
+        going = [
+            (seed, (fact, *chain))
+            for (seed, chain), hits in zip(going, found, strict=True)
+            for fact in linked(library, [hit.doc for hit in hits], seed.answer, chain)
+        ]
+        depths |= dict.fromkeys((seed.id for seed, _ in going), depth)
+    return depths

@@ -165,10 +165,10 @@ def proposer(library: Library, protocol: Protocol, answer: str, hops: int, rng: 
     def turn(found: Sequence[Sequence[Doc]]) -> str:
         if not found:
             return protocol.write_search(answer)
-        fact = linked(library, found[-1], answer, tuple(chain))
+        fact = next(linked(library, found[-1], answer, tuple(chain)), None)
         if fact is None:
             raise NothingToShow
-        chain.insert(0, fact)
+        chain.insert(0, fact)  # always the first: where any will do, one learns to mix them (docs/log.md)
         note = f"<think>{_notes(chain[:1])}</think>"
         if len(chain) < hops:
             return note + protocol.write_search(chain[0].doc.title)
@@ -177,18 +177,14 @@ def proposer(library: Library, protocol: Protocol, answer: str, hops: int, rng: 
     return turn
 
 
-def linked(library: Library, docs: Sequence[Doc], answer: str, chain: tuple[Fact, ...]) -> Fact | None:
-    """The next fact on the way back from the answer: the first of these documents that mentions where one is.
-
-    Always the first: where any will do, one learns to mix them (docs/log.md).
-    """
+def linked(library: Library, docs: Sequence[Doc], answer: str, chain: tuple[Fact, ...]) -> Iterator[Fact]:
+    """Facts of these documents that lead one further away from the answer: they mention where one is."""
     target = chain[0].doc.title if chain else answer
     met = {answer, *(fact.doc.title for fact in chain)}
     for doc in docs:
         for fact in library.facts(doc) if doc.title not in met else ():
             if fact.objects == (target,) and library.connects((fact, *chain)):
-                return fact
-    return None
+                yield fact
 
 
 def _notes(facts: Sequence[Fact]) -> str:
