@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ssp.config import load_config
+from ssp.config import Config, load_config
 from ssp.errors import DataError
+from ssp.runs.ground import _mined
 from ssp.runs.seeds import is_reserved, possible_shares
+from ssp.search.index import build_index
 from ssp.seeds.files import read_seeds, seed_rows
-from ssp.seeds.mining import Mined, as_seeds, counts_by_kind, fewer_dates, is_date, mine
+from ssp.seeds.mining import Mined, as_seeds, counts_by_kind, mine
 from ssp.types import Doc, Seed
 
 DOCS = [
@@ -145,13 +147,19 @@ def test_shares_of_hops_that_no_seed_has_are_left_out() -> None:
     assert possible_shares(seeds, None) is None
 
 
-def test_dates_are_left_out_until_they_are_few() -> None:
-    seeds = [Seed(f"d{year}", str(year)) for year in range(1900, 1990)] + [
-        Seed(f"n{n}", f"Town {n}") for n in range(30)
-    ]
-    kept = fewer_dates(seeds, 0.25)
-    assert sum(is_date(one.answer) for one in kept) == 10
-    assert [one for one in kept if not is_date(one.answer)] == seeds[90:]
-    assert fewer_dates(seeds, 0.25) == kept, "by the seed only"
-    assert fewer_dates(seeds[:90], 0.25) == seeds[:90], "there is nothing else"
-    assert fewer_dates(seeds[88:], 0.25) == seeds[88:]
+def test_seeds_of_a_run_with_lessons_can_be_asked_for_and_are_no_dates(tmp_path: Path) -> None:
+    """What nobody says anything of that the lessons could ask for ("Velbeck") is left out."""
+    docs = []
+    for number in range(30):
+        painter = f"Ida Kern{number}"
+        docs.append(Doc(f"f{number}", f"Film {number}", f"Film {number} is a film directed by {painter}."))
+        docs.append(Doc(f"p{number}", painter, f"{painter} (born 3 May 19{number + 10}) is a painter. See Velbeck."))
+    build_index(docs, tmp_path / "index")
+    mined = {lessons: _mined(_with_lessons(lessons), tmp_path, lambda *_: None) for lessons in (0, 5)}
+    answers = {lessons: {one.answer for one in some} for lessons, some in mined.items()}
+    assert "3 May 1910" in answers[0]
+    assert answers[5] == {f"Ida Kern{number}" for number in range(30)}
+
+
+def _with_lessons(steps: int) -> Config:
+    return load_config(preset="smol", overrides=[f"warmup.lessons={steps}"])

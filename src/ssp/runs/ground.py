@@ -20,7 +20,7 @@ from ssp.search.documents import Documents
 from ssp.search.index import build_index, open_index
 from ssp.search.manifest import EncoderEntry
 from ssp.seeds.files import read_seeds, seed_rows
-from ssp.seeds.mining import HOPS, as_seeds, fewer_dates, mine
+from ssp.seeds.mining import HOPS, as_seeds, is_date, mine
 from ssp.seeds.reach import within_reach
 from ssp.types import Seed
 from ssp.worlds.world import WorldSettings
@@ -28,7 +28,6 @@ from ssp.worlds.write import write_world
 
 Progress = Callable[[str, int], None]
 INDEX = "index"
-_DATES = 0.25  # of the answers with one hop, at most
 FIRST_CHECKPOINT = Path("checkpoints") / "step-000000"
 
 
@@ -111,18 +110,16 @@ def _mined(config: Config, run: Path, progress: Progress) -> list[Seed]:
 
 
 def _taught(config: Config, run: Path, seeds: list[Seed]) -> list[Seed]:
-    """Of these the ones that lessons show how to ask for; all, if there are none.
+    """Of these the ones that lessons show how to ask for, without dates; all, if there are none.
 
-    Those of one hop are mostly no dates. Longer chains are rare, and all are kept.
+    An encyclopedia says of everybody when they were born, and whoever is asked for little else answers little else.
     """
     from ssp.warmup.askable import askable
     from ssp.warmup.kept import libraries
 
     [library] = libraries(config, run / INDEX, config.visible, natural=True)
     found = askable(seeds, library, config.search.k, most=len(config.game.hops or HOPS))
-    short = fewer_dates([one for one in found if one.hops == 1], _DATES, config.seed)
-    kept = {one.id for one in short} | {one.id for one in found if one.hops > 1}
-    return [one for one in found if one.id in kept] or seeds
+    return [one for one in found if not is_date(one.answer)] or found or seeds
 
 
 def _starting_model(config: Config, index: Path, progress: Progress) -> Path:

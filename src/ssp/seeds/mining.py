@@ -91,19 +91,6 @@ def is_date(answer: str) -> bool:
     return _PATTERNS["date"].fullmatch(answer) is not None
 
 
-def fewer_dates(seeds: Sequence[Seed], share: float, seed: int = 0) -> list[Seed]:
-    """The seeds, with so many dates left out that they make at most this share, as long as there are others.
-
-    An encyclopedia says of everybody when they were born, and whoever is asked for little else learns little else.
-    """
-    dates = [one for one in seeds if is_date(one.answer)]
-    most = round(share / (1.0 - share) * (len(seeds) - len(dates)))
-    if most == 0 or len(dates) <= most:
-        return list(seeds)
-    kept = {one.id for one in random.Random(seed).sample(dates, most)}
-    return [one for one in seeds if one.id in kept or not is_date(one.answer)]
-
-
 def counts_by_kind(mined: Iterable[Mined]) -> dict[str, int]:
     return dict(Counter(one.kind for one in mined).most_common())
 
