@@ -133,6 +133,7 @@ def test_eval_and_compare(ssp: Run, tmp_path: Path) -> None:
         (("run", model, "--on", "mine.jsonl", "--out", "x"), "--out is for one target"),
         (("run", "--on", "hotpotqa", "--data", "nowhere"), "HotpotQA is not in nowhere: put hotpotqa.jsonl"),
         (("run", "--on", "world-9"), "no set world-9; this run's world has world-1"),
+        (("run", "--on", "world-1", "--skip", 100_000), "--skip 100000 leaves none"),
         ((model, "--on", "world"), "belong to a run"),
         ((model, "--on", "mine.jsonl", "--corpus", "absent"), "no index and no corpus at absent"),
         (("run", "--on", "mine.jsonl", "--samples", 3, "--out", "a"), "other settings (samples"),

@@ -191,6 +191,8 @@ def _questions(wish: _Wish) -> "Iterator[tuple[str, Sequence[Question]]]":
             if not chosen:
                 raise ConfigError(f"no set {name}; this run's world has {', '.join(world)}")
             for one, questions in chosen.items():
+                if first >= len(questions):
+                    raise ConfigError(f"{one} has only {len(questions)} questions: --skip {first} leaves none")
                 yield one, questions[first:last]
         else:
             file = find_set(name, wish.data)

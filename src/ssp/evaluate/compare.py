@@ -33,7 +33,7 @@ def compare_folders(a: Sequence[Path], b: Sequence[Path]) -> list[SetComparison]
     if len(a) != len(b):
         raise DataError(f"--compare takes as many evaluations on each side; there are {len(a)} and {len(b)}")
     pairs = [(_read(left), _read(right)) for left, right in zip(a, b, strict=True)]
-    shared = [name for name in pairs[0][0] if all(name in left and name in right for left, right in pairs)]
+    shared = _shared(pairs)
     if not shared:
         raise DataError(f"{a[0]} and {b[0]} have no set of questions in common")
     return [
@@ -51,16 +51,21 @@ class MeanComparison:
 
 
 def compare_means(a: Sequence[Path], b: Sequence[Path]) -> list[MeanComparison]:
-    """Exact match and F1 over all sets and pairs; nothing for a single one, which its own comparison tells."""
-    both = [(_read(left), _read(right)) for left, right in zip(a, b, strict=True)]
-    pairs = [(left[name], right[name]) for left, right in both for name in left if name in right]
-    if len(pairs) < 2:
+    """Exact match and F1 over the sets that all have; nothing for a single set, which its own comparison tells."""
+    pairs = [(_read(left), _read(right)) for left, right in zip(a, b, strict=True)]
+    shared = _shared(pairs)
+    if len(shared) < 2:
         return []
     found = []
     for measure in ("em", "f1"):
-        groups = [_differences(left, right, measure) for left, right in pairs]
+        groups = [_differences(left[name], right[name], measure) for left, right in pairs for name in shared]
         found.append(MeanComparison(measure.upper(), fmean(map(fmean, groups)), macro_bootstrap(groups)))
     return found
+
+
+def _shared(pairs: Sequence[tuple[Sets, Sets]]) -> list[str]:
+    """The sets that all evaluations have."""
+    return [name for name in pairs[0][0] if all(name in left and name in right for left, right in pairs)]
 
 
 def _differences(left: Mapping[str, Record], right: Mapping[str, Record], measure: str) -> list[float]:

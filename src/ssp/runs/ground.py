@@ -112,7 +112,7 @@ def _mined(config: Config, run: Path, progress: Progress) -> list[Seed]:
 def _taught(config: Config, run: Path, seeds: list[Seed]) -> list[Seed]:
     """Of these the ones that lessons show how to ask for, without dates; all, if there are none.
 
-    An encyclopedia says of everybody when they were born, and whoever is asked for little else answers little else.
+    An encyclopedia says of everybody when they were born: dates would be most of what is asked for.
     """
     from ssp.warmup.askable import askable
     from ssp.warmup.kept import libraries
