@@ -9,7 +9,9 @@ from ssp.seeds.reach import within_reach
 from ssp.types import Doc, Seed
 from ssp.warmup.asking import asking, statement
 from ssp.warmup.cloze import ClozeLibrary
+from ssp.warmup.library import GAP
 from ssp.warmup.phrasing import predicate, with_gap
+from ssp.warmup.relations import relation
 
 DOCS = [
     Doc("1", "Arthur (film)", "Arthur is a 1996 French film directed by Ida Kern and starring Mira Dolven."),
@@ -27,6 +29,7 @@ ANSWERS = [
     "1 May 1950",
     "Oakmere",
     "Danish",
+    "painter",
     "3 May 1901",
     "9 June 1980",
     "Tova Navan",
@@ -41,13 +44,16 @@ ANSWERS = [
         ("Arthur was written by Ida Kern.", "Ida Kern", True, "Who wrote Arthur?"),
         ("Arthur was seen by Ida Kern.", "Ida Kern", True, "Who was Arthur seen by?"),
         ("Arthur was released in 1981.", "1981", False, "When was Arthur released?"),
-        ("Arthur is a company headquartered in Oakmere.", "Oakmere", False, "Where is Arthur headquartered?"),
+        ("Arthur is a band headquartered in Oakmere.", "Oakmere", False, "Where is Arthur headquartered?"),
         ("Arthur is the capital of Velbeck.", "Velbeck", False, "What is Arthur the capital of?"),
         ("Arthur was the son of King Uther.", "King Uther", False, "Who was Arthur the son of?"),
-        ("Arthur plays for Oakmere United.", "Oakmere United", False, "What did Arthur play for?"),
+        ("Arthur works for Oakmere United.", "Oakmere United", False, "What did Arthur work for?"),
+        ("Arthur is a film by and for people, produced by Velbeck.", "Velbeck", False, "Who produced Arthur?"),
+        ("Arthur is a novel by the Danish painter Ida Kern.", "Ida Kern", True, "Who is the author of Arthur?"),
+        ("Arthur is a small river in Velbeck.", "Velbeck", False, "Where is Arthur located?"),
         ("Arthur died in Dunford.", "Dunford", False, "Where did Arthur die?"),
         ("Arthur died in 1999.", "1999", False, "When did Arthur die?"),
-        ("Arthur is a Danish painter.", "Danish", False, "What nationality is Arthur?"),
+        ("Arthur is a Danish film.", "Danish", False, None),
         ("Arthur is a film starring Ida Kern.", "Ida Kern", True, "Who stars in Arthur?"),
         ("Arthur was named after Ida Kern.", "Ida Kern", True, "Who is Arthur named after?"),
         ("Arthur is a Search engine.", "Search", False, None),
@@ -60,7 +66,65 @@ def test_the_words_before_the_gap_decide_how_it_is_asked_for(
     wording = with_gap(sentence, answer)
     assert wording is not None
     asked = asking(wording, predicate(wording, "Arthur"), answer, person)
-    assert (asked and asked.question.format("Arthur")) == question
+    assert (asked and asked.questions[0].format("Arthur")) == question
+
+
+@pytest.mark.parametrize(
+    ("sentence", "answer", "person", "question"),
+    [
+        ("Arthur was the son of King Uther.", "King Uther", False, "Who is the father of Arthur?"),
+        ("Arthur (born 3 May 1950 in Oakmere, Velbeck) is a poet.", "Oakmere", False, "Where was Arthur born?"),
+        ("Arthur (born 3 May 1950 in Oakmere, Velbeck) is a poet.", "Velbeck", False, None),
+        ("Arthur was born on 3 May 1950 in the town of Oakmere.", "Oakmere", False, "Where was Arthur born?"),
+        ("Arthur died in his house in Oakmere.", "Oakmere", False, "Where did Arthur die?"),
+        ("Arthur is a Danish painter.", "Danish", False, "What nationality is Arthur?"),
+        ("Arthur (born 1950) is a retired Danish ice hockey player and poet.", "ice hockey player", False,
+         "What is Arthur's occupation?"),
+        ("Arthur (born 1950) is a retired Danish ice hockey player and poet.", "poet", False, None),
+        ("Arthur plays for Oakmere United.", "Oakmere United", False, "Which team did Arthur play for?"),
+        ("Arthur studied law at Oakmere College.", "Oakmere College", False, "Where did Arthur study?"),
+        ("Arthur married the singer Ida Kern.", "Ida Kern", True, "Who is the spouse of Arthur?"),
+    ],
+)  # fmt: skip
+def test_what_is_always_said_of_people_is_known_wherever_it_stands(
+    sentence: str, answer: str, person: bool, question: str | None
+) -> None:
+    wording = with_gap(sentence, answer) or sentence.replace(answer, GAP, 1)
+    asked = asking(wording, predicate(wording, "Arthur"), answer, person, of_person=True)
+    assert (asked and asked.questions[0].format("Arthur")) == question
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Arthur is a film written by Christopher Kern.",
+        "Arthur is a film written by Kern Brothers.",
+        "Arthur was born in New Kern.",
+        "Arthur was founded by the Society of Kern.",
+    ],
+)
+def test_a_part_of_a_name_is_no_answer(sentence: str) -> None:
+    assert relation(sentence.replace("Kern", GAP), "other", "other") is None
+
+
+def test_a_question_is_put_in_several_ways() -> None:
+    docs = [
+        Doc("1", "Ida Kern", "Ida Kern (born 3 May 1950 in Oakmere) is a painter."),
+        Doc("2", "Arthur", "Arthur was directed by Ida Kern."),
+    ]
+    library = ClozeLibrary(docs, ["Oakmere", "Ida Kern"], StaticSearcher({}), natural=True)
+    asked = {library.ask((library.facts(docs[0])[0],), random.Random(seed)) for seed in range(40)}
+    assert {"Where was Ida Kern born?", "In what city was Ida Kern born?", "What is Ida Kern's birthplace?"} < asked
+    chains = {library.puzzle(2, random.Random(seed)).question for seed in range(40)}
+    assert {"Where was the director of Arthur born?", "In what city was the person who directed Arthur born?"} < chains
+
+
+def test_what_hardly_anything_else_is_asked_for_was_misread() -> None:
+    """In a large corpus, that is; in a small one everything is kept."""
+    docs = [Doc(f"{n}", f"Town{n}", f"Town{n} was founded in 1843.") for n in range(10_001)]
+    odd = Doc("odd", "Arthur", "Arthur was credited as 1843.")
+    assert not ClozeLibrary([*docs, odd], ["1843"], StaticSearcher({}), natural=True).facts(odd)
+    assert ClozeLibrary([*docs[:100], odd], ["1843"], StaticSearcher({}), natural=True).facts(odd)
 
 
 def test_a_first_sentence_is_about_the_title_however_it_is_spelled_out() -> None:
@@ -76,16 +140,18 @@ def library() -> ClozeLibrary:
 
 
 def test_a_corpus_is_asked_about_in_plain_words(library: ClozeLibrary) -> None:
-    asked = {library.ask((fact,), random.Random(0)): fact.objects[0] for doc in DOCS for fact in library.facts(doc)}
+    facts = [fact for doc in DOCS for fact in library.facts(doc)]
+    asked = {fact.asked.questions[0].format(fact.doc.title): fact.objects[0] for fact in facts if fact.asked}
     assert asked == {
-        "Who directed Arthur?": "Ida Kern",
-        "Who stars in Arthur?": "Mira Dolven",
+        "Who directed Arthur (film)?": "Ida Kern",
+        "Who stars in Arthur (film)?": "Mira Dolven",
         "When was Ida Kern born?": "1 May 1950",
         "What nationality is Ida Kern?": "Danish",
+        "What is Ida Kern's occupation?": "painter",
         "Where was Ida Kern born?": "Oakmere",
         "When was Mira Dolven born?": "3 May 1901",
         "When did Mira Dolven die?": "9 June 1980",
-        "Who was Mira Dolven the daughter of?": "Tova Navan",
+        "Who is the father of Mira Dolven?": "Tova Navan",
         "Where is Oakmere located?": "Velbeck",
         "When was Oakmere founded?": "1843",
     }

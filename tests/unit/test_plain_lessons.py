@@ -3,6 +3,7 @@
 import random
 import re
 from itertools import islice, pairwise
+from pathlib import Path
 
 import pytest
 
@@ -147,3 +148,15 @@ def test_most_lessons_ask_for_something_else_than_dates(library: ClozeLibrary) -
     rng = random.Random(0)
     dates = sum(is_date(library.puzzle(1, rng).answer or "") for _ in range(400))
     assert 60 < dates < 140
+
+
+def test_no_kind_of_question_outweighs_the_others(tmp_path: Path) -> None:
+    """Of a hundred directors and ten birthplaces, sixty and ten are asked for."""
+    docs = [Doc(f"f{n}", f"Trust {n}", f"Trust {n} is a film directed by Ida Kern{n}.") for n in range(100)]
+    docs += [Doc(f"p{n}", f"Ida Kern{n}", f"Ida Kern{n} was born in Oak{n}mere.") for n in range(10)]
+    build_index(docs, tmp_path / "index")
+    answers = [*(f"Ida Kern{n}" for n in range(100)), *(f"Oak{n}mere" for n in range(10))]
+    library = ClozeLibrary(docs, answers, open_index(tmp_path / "index", compiled=False), natural=True)
+    found = askable([Seed(answer, answer) for answer in answers], library, k=3, most=1)
+    assert sum(seed.answer.startswith("Ida") for seed in found) == 60
+    assert sum(seed.answer.startswith("Oak") for seed in found) == 10

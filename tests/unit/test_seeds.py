@@ -69,6 +69,19 @@ def test_hops_are_drawn_from_those_that_are_possible(mined: dict[str, Mined]) ->
     assert all(seed.hops == 1 for seed in as_seeds(mined.values(), (1.0,)))
 
 
+def test_callings_are_what_is_said_of_several_people() -> None:
+    said = ["a Danish ice hockey player who", "an American film director and", "a retired painter.", "a member of"]
+    docs = [
+        Doc(f"{n}-{m}", f"Ida Kern{n}{m}", f"Ida Kern{n}{m} (born 19{n}0) is {what} … (born elsewhere).")
+        for n in range(5)
+        for m, what in enumerate(said)
+    ]
+    docs.append(Doc("x", "Oakmere", "Oakmere (born 1950) is a diver."))  # nobody else is one
+    docs += [Doc(f"f{n}", f"Trust {n}", f"Trust {n} is a thriller.") for n in range(9)]  # no people
+    callings = {one.answer for one in mine(docs) if one.kind == "calling"}
+    assert callings == {"ice hockey player", "film director", "painter"}
+
+
 def test_what_everybody_mentions_is_too_common() -> None:
     docs = [Doc(str(n), f"Place {n}", "It belongs to Big Country.") for n in range(300)]
     assert mine(docs) == []
@@ -128,7 +141,7 @@ def test_published_seeds_and_real_passages(data: Path) -> None:
         ]
     found = mine(docs)
     assert len(found) > 3000
-    assert set(counts_by_kind(found)) == {"title", "name", "date", "number", "work"}
+    assert set(counts_by_kind(found)) == {"title", "name", "date", "number", "work", "calling"}
 
 
 def test_reserved_answers_are_always_the_same_and_about_as_many_as_asked_for() -> None:
@@ -147,18 +160,20 @@ def test_shares_of_hops_that_no_seed_has_are_left_out() -> None:
     assert possible_shares(seeds, None) is None
 
 
-def test_seeds_of_a_run_with_lessons_can_be_asked_for_and_are_no_dates(tmp_path: Path) -> None:
+def test_seeds_of_a_run_with_lessons_can_be_asked_for(tmp_path: Path) -> None:
     """What nobody says anything of that the lessons could ask for ("Velbeck") is left out."""
     docs = []
     for number in range(30):
         painter = f"Ida Kern{number}"
         docs.append(Doc(f"f{number}", f"Film {number}", f"Film {number} is a film directed by {painter}."))
-        docs.append(Doc(f"p{number}", painter, f"{painter} (born 3 May 19{number + 10}) is a painter. See Velbeck."))
+        more = " Nobody liked Velbeck." if number < 2 else ""
+        docs.append(Doc(f"p{number}", painter, f"{painter} (born 3 May 19{number + 10}) is a painter.{more}"))
     build_index(docs, tmp_path / "index")
     mined = {lessons: _mined(_with_lessons(lessons), tmp_path, lambda *_: None) for lessons in (0, 5)}
     answers = {lessons: {one.answer for one in some} for lessons, some in mined.items()}
-    assert "3 May 1910" in answers[0]
-    assert answers[5] == {f"Ida Kern{number}" for number in range(30)}
+    assert "Velbeck" in answers[0]
+    names, dates = ({f"Ida Kern{n}" for n in range(30)}, {f"3 May 19{n + 10}" for n in range(30)})
+    assert answers[5] == names | dates | {"painter"}
 
 
 def _with_lessons(steps: int) -> Config:

@@ -20,7 +20,7 @@ from ssp.search.documents import Documents
 from ssp.search.index import build_index, open_index
 from ssp.search.manifest import EncoderEntry
 from ssp.seeds.files import read_seeds, seed_rows
-from ssp.seeds.mining import HOPS, as_seeds, is_date, mine
+from ssp.seeds.mining import HOPS, as_seeds, mine
 from ssp.seeds.reach import within_reach
 from ssp.types import Seed
 from ssp.worlds.world import WorldSettings
@@ -110,16 +110,12 @@ def _mined(config: Config, run: Path, progress: Progress) -> list[Seed]:
 
 
 def _taught(config: Config, run: Path, seeds: list[Seed]) -> list[Seed]:
-    """Of these the ones that lessons show how to ask for, without dates; all, if there are none.
-
-    An encyclopedia says of everybody when they were born: dates would be most of what is asked for.
-    """
+    """Of these the ones that lessons show how to ask for; all, if there are none."""
     from ssp.warmup.askable import askable
     from ssp.warmup.kept import libraries
 
     [library] = libraries(config, run / INDEX, config.visible, natural=True)
-    found = askable(seeds, library, config.search.k, most=len(config.game.hops or HOPS))
-    return [one for one in found if not is_date(one.answer)] or found or seeds
+    return askable(seeds, library, config.search.k, most=len(config.game.hops or HOPS)) or seeds
 
 
 def _starting_model(config: Config, index: Path, progress: Progress) -> Path:

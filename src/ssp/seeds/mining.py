@@ -28,6 +28,17 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
     "work": re.compile(r"[“\"]([A-Z][^“”\"]{2,60}?)[,.]?[”\"]|《([^《》]{1,30})》"),
     "name": re.compile(r"\b[A-Z][\w'’-]+(?:(?: (?:of|the|de|la|von|van|der|for))? [A-Z][\w'’-]+){0,5}"),
 }
+_ABOUT_A_PERSON = re.compile(
+    r"[^.(]{0,80}\((?:[^()]*\b)?(?:born|b\.|died|d\.)\b|[^.(]{0,80}\([^()]*\d{3,4}[^()]*[–-][^()]*\d{3,4}[^()]*\)"
+)
+_CALLING = re.compile(
+    r"\b(?:is|was) an? (?:(?:[A-Z][\w'’-]*|former|retired|professional|early|late|\d+\w\w-century),? (?:and )?)*"
+    r"((?:[a-z]+(?:-[a-z]+)? ){0,2}?[a-z]+(?:-[a-z]+)?)"
+    r"(?=[,.;/]| (?:and|or|who|from|in|of|for|at|with|whose|best|known|on|by|as|during|noted|active|born|based)\b)"
+)
+_NO_CALLING = frozenset(
+    "member son daughter native graduate student prominent leading born rules film stage television theatre".split()
+)
 _NOT_NAMES = frozenset(
     "The A An In On At He She It They His Her Its Their This That These Those I We You And But Or For From With By As "
     "January February March April May June July August September October November December Monday Tuesday Wednesday "
@@ -37,6 +48,7 @@ _SENTENCE_END = ("", ".", "!", "?", ":", '"', "“")
 _ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]$")
 _LONGEST_NAME, _LONGEST_TITLE = 8, 12  # words; characters of unspaced text
 _TOO_COMMON = 0.02  # of the documents
+_OFTEN = 5  # documents that say of somebody that they are one: what is said less often is mostly no calling
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +79,14 @@ def mine(docs: Sequence[Doc], progress: Callable[[str, int], None] = lambda what
     return [
         Mined(answer, kinds[answer], _aliases(answer, titles), len(some), _depth(answer, linked_from, most))
         for answer, some in mentions.items()
-        if len(some) <= most and (kinds[answer] != "name" or len(some) > 1 or " " in answer)
+        if _worth_asking_for(answer, kinds[answer], len(some), most)
     ]
+
+
+def _worth_asking_for(answer: str, kind: str, mentioned: int, most: int) -> bool:
+    if kind == "calling":
+        return mentioned >= _OFTEN
+    return mentioned <= most and (kind != "name" or mentioned > 1 or " " in answer)
 
 
 def as_seeds(mined: Iterable[Mined], shares: Sequence[float] = HOPS, seed: int = 0) -> list[Seed]:
@@ -81,6 +99,15 @@ def as_seeds(mined: Iterable[Mined], shares: Sequence[float] = HOPS, seed: int =
             hops = rng.choices(range(1, len(possible) + 1), possible)[0]
             seeds.append(Seed(f"s{number}", one.answer, one.aliases, hops))
     return seeds
+
+
+def is_about_a_person(text: str) -> bool:
+    """By what an encyclopedia puts behind the name.
+
+    >>> is_about_a_person("Ida Kern (born 1950) is a painter."), is_about_a_person("Trust is a 1990 film.")
+    (True, False)
+    """
+    return _ABOUT_A_PERSON.match(text) is not None
 
 
 def is_date(answer: str) -> bool:
@@ -99,11 +126,13 @@ def _candidates(text: str, titles: Mapping[str, Doc]) -> Iterator[tuple[str, str
     """What the text mentions, with its kind; titles last, since they win."""
     for kind, pattern in _PATTERNS.items():
         for match in pattern.finditer(text):
-            found = next((group for group in match.groups() if group), match[0]).strip(" ,.;:")
+            said = next((group for group in match.groups() if group), match[0]).strip(" ,.;:")
             if kind == "name":
-                found = _name(found, begins=text[: match.start()].rstrip()[-1:] in _SENTENCE_END)
-            if found:
-                yield found, kind
+                said = _name(said, begins=text[: match.start()].rstrip()[-1:] in _SENTENCE_END)
+            if said:
+                yield said, kind
+    if is_about_a_person(text) and (found := _CALLING.search(text)) and found[1] not in _NO_CALLING:
+        yield found[1], "calling"
     yield from ((title, "title") for title in _titles_in(text, titles))
 
 

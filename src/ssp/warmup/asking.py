@@ -7,8 +7,10 @@ Kern born?" What a question asks for can also be named within another one: "the 
 
 import re
 
+from ssp.seeds.mining import bare_title
 from ssp.warmup.library import GAP, Asking
 from ssp.warmup.phrasing import standing_alone
+from ssp.warmup.relations import Kind, relation
 
 _FIRST = re.compile(r"[\"“']?[A-Z0-9][^.;:()]{0,60}?[\"”']?(?=\s*\(|,? (?:is|was|are|were) )")
 _SHORT = re.compile(r"[^(,]+(?=,| \()")
@@ -25,13 +27,17 @@ _DOES = re.compile(
     r"(?P<how>for|in|at|on|to|from|with|as|of|into|through|near|under|against) (?:the )?___"
 )
 _IS = re.compile(
-    r"^(?P<be>is|was|are|were) (?P<what>(?:an?|the|one of the) (?:[\w'’-]+ ){0,5}?[a-z-]+) "
+    r"^(?P<be>is|was|are|were) (?P<what>(?:an?|the|one of the) (?:[\w'’-]+ ){0,2}?[a-z-]+) "
     r"(?P<how>of|for|in|at|from|by|on|to|with) (?:the )?___"
 )
 _KIND = re.compile(r"^(?P<be>is|was) an? (?:former |retired )?___\.?$")
 _STARS = re.compile(r"\b(?:starring|stars|starred|featuring|features) ___")
 _NATION = re.compile(r"[A-Z]\w+(?:an|ese|ish|aeli|stani|landic)|French|Dutch|Czech|Greek|Swiss|Welsh|Thai|Iraqi|Slovak")
 _KIN = re.compile(r"\b(?:son|daughter|wife|husband|brother|sister|child|mother|father|widow)$")
+_NATIONALITY = Asking(
+    ("What nationality is {}?", "What is the nationality of {}?", "What is {}'s nationality?"),
+    ("the nationality of {}",),
+)
 _STILL = frozenset(
     "based located situated headquartered known owned set named held used composed derived found".split()
 )
@@ -50,48 +56,59 @@ _VERBS = {  # what a thing does or did → how that is asked for
 _WROTE = {"written": "wrote", "sung": "sang", "led": "led", "won": "won", "made": "made", "built": "built"}
 
 
-def statement(sentence: str, title: str, first: bool) -> str:
+def statement(sentence: str, title: str, first: bool, person: bool = False) -> str:
     """The sentence with the title as its subject, if that is what it is about; else as it is.
 
-    The first sentence of an article is about its title, however that is spelled out.
+    The first sentence of an article is about its title, however that is spelled out; a `person` is named by the last
+    word of it later on.
 
     >>> statement("Ida Maria Kern (born 1950) is a painter.", "Ida Kern", first=True)
     'Ida Kern (born 1950) is a painter.'
     >>> statement("She lives in Oakmere.", "Ida Kern", first=False)
     'Ida Kern lives in Oakmere.'
+    >>> statement("Kern lives in Oakmere.", "Ida Kern (painter)", first=False, person=True)
+    'Ida Kern (painter) lives in Oakmere.'
     """
     if first and (found := _FIRST.match(sentence)):
         return f"{title}{sentence[found.end() :]}"
+    surname = bare_title(title).rpartition(" ")[2]
+    if person and sentence.startswith(f"{surname} ") and title not in sentence:
+        return f"{title}{sentence[len(surname) :]}"
     short = _SHORT.match(title)
     if not sentence.startswith(title) and short and sentence.startswith(f"{short[0]} "):
         return f"{title}{sentence[len(short[0]) :]}"
     return standing_alone(sentence, title)
 
 
-def asking(wording: str, said: str | None, answer: str, person: bool) -> Asking | None:
+def asking(wording: str, said: str | None, answer: str, person: bool, of_person: bool = False) -> Asking | None:
     """How to ask for what is in the gap; None if that can't be told.
 
-    `said` is the sentence from behind its subject on, if it begins with it. `person`: whether the answer is one.
+    `said` is the sentence from behind its subject on, if it begins with it. `person`: whether the answer is one;
+    `of_person`: whether the subject is.
 
-    >>> asking("Arthur is a film directed by ___.", "is a film directed by ___.", "Ida Kern", True).question
+    >>> asking("Arthur is a film directed by ___.", "is a film directed by ___.", "Ida Kern", True).questions[0]
     'Who directed {}?'
-    >>> asking("Ida Kern was born in ___.", "was born in ___.", "Oakmere", False)
-    Asking(question='Where was {} born?', phrase='the place where {} was born')
-    >>> asking("Ida Kern (born ___) is a painter.", None, "1 May 1950", False).question
+    >>> asking("Ida Kern was seen in ___.", "was seen in ___.", "Oakmere", False)
+    Asking(questions=('Where was {} seen?',), phrases=('the place where {} was seen',))
+    >>> asking("Ida Kern (born ___) is a painter.", None, "1 May 1950", False).questions[0]
     'When was {} born?'
     >>> asking("Oakmere: a list of ___.", None, "Mayors", False)
     """
     date = _DATE.search(answer) is not None
     if date and _BORN.search(wording):
-        return Asking("When was {} born?", "the date when {} was born")
+        return _one("When was {} born?", "the date when {} was born")
     if date and _DIED.search(wording):
-        return Asking("When did {} die?", "the date when {} died")
-    if said is None or not said.rstrip(" .").endswith(GAP):
+        return _one("When did {} die?", "the date when {} died")
+    calling = answer[:1].islower()
+    kind: Kind = "calling" if calling else "person" if person else "other"
+    if not date and (known := relation(wording, "person" if of_person else "other", kind)):
+        return known
+    if said is None or calling or not said.rstrip(" .").endswith(GAP):
         return None
-    if (found := _KIND.match(said)) and _NATION.fullmatch(answer):
-        return Asking(f"What nationality {found['be']} {{}}?", "the nationality of {}")
+    if _KIND.match(said) and _NATION.fullmatch(answer):
+        return _NATIONALITY if of_person else None
     if _STARS.search(said):
-        return None if date else Asking("Who stars in {}?", "the star of {}")
+        return None if date else _one("Who stars in {}?", "the star of {}")
     if (found := _DONE.search(said)) and (found["be"] or found["done"] not in _VERBS):
         return _done(found["done"], found["how"], date, person)
     if (found := _IS.search(said)) and not date:
@@ -101,27 +118,31 @@ def asking(wording: str, said: str | None, answer: str, person: bool) -> Asking 
     return None
 
 
+def _one(question: str, phrase: str) -> Asking:
+    return Asking((question,), (phrase,))
+
+
 def _done(done: str, how: str, date: bool, person: bool) -> Asking:
     be = "is" if done in _STILL else "was"
     if how == "by" and not date:
         active = _WROTE.get(done) or (done if done.endswith("ed") else None)
         if active:
-            return Asking(f"Who {active} {{}}?", f"the {'person' if person else 'one'} who {active} {{}}")
-        return Asking(f"Who {be} {{}} {done} by?", f"the one that {{}} {be} {done} by")
+            return _one(f"Who {active} {{}}?", f"the {'person' if person else 'one'} who {active} {{}}")
+        return _one(f"Who {be} {{}} {done} by?", f"the one that {{}} {be} {done} by")
     if date:
-        return Asking(f"When {be} {{}} {done}?", f"the time when {{}} {be} {done}")
+        return _one(f"When {be} {{}} {done}?", f"the time when {{}} {be} {done}")
     if how in ("in", "at", "near", "on"):
-        return Asking(f"Where {be} {{}} {done}?", f"the place where {{}} {be} {done}")
-    return Asking(f"{'Who' if person else 'What'} {be} {{}} {done} {how}?", f"what {{}} {be} {done} {how}")
+        return _one(f"Where {be} {{}} {done}?", f"the place where {{}} {be} {done}")
+    return _one(f"{'Who' if person else 'What'} {be} {{}} {done} {how}?", f"what {{}} {be} {done} {how}")
 
 
 def _is(be: str, what: str, how: str, person: bool) -> Asking:
-    return Asking(f"{'Who' if person else 'What'} {be} {{}} {what} {how}?", f"what {{}} {be} {what} {how}")
+    return _one(f"{'Who' if person else 'What'} {be} {{}} {what} {how}?", f"what {{}} {be} {what} {how}")
 
 
 def _does(verb: str, what: str, how: str, date: bool, person: bool) -> Asking:
     if date:
-        return Asking(f"When did {{}} {verb}{what}?", f"the time when {{}} did {verb}{what}")
+        return _one(f"When did {{}} {verb}{what}?", f"the time when {{}} did {verb}{what}")
     if how in ("in", "at", "near") and not what:
-        return Asking(f"Where did {{}} {verb}?", f"the place where {{}} did {verb}")
-    return Asking(f"{'Who' if person else 'What'} did {{}} {verb}{what} {how}?", f"what {{}} did {verb}{what} {how}")
+        return _one(f"Where did {{}} {verb}?", f"the place where {{}} did {verb}")
+    return _one(f"{'Who' if person else 'What'} did {{}} {verb}{what} {how}?", f"what {{}} did {verb}{what} {how}")

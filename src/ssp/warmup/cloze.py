@@ -7,16 +7,17 @@ the sentence (`phrasing`).
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from ssp.errors import DataError
 from ssp.protocols import LocalSearcher
-from ssp.seeds.mining import bare_title, is_date
+from ssp.seeds.mining import bare_title, is_about_a_person, is_date
 from ssp.text import UNSPACED_RUN, is_unspaced, leaks
 from ssp.types import Doc
 from ssp.warmup.asking import asking, statement
-from ssp.warmup.library import GAP, Fact, Puzzle
+from ssp.warmup.library import GAP, Asking, Fact, Puzzle
 from ssp.warmup.phrasing import ask_for, led_to, predicate, question_word, standing_alone, with_gap
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“'])|(?<=[。！？])\s*")
@@ -27,6 +28,8 @@ _PERSON = re.compile(r"\bborn\b|\b(?:[Hh]e|[Ss]he|[Hh]is|[Hh]er) |[他她]|出�
 _BEGINNING = 300  # characters of a text that tell what it is about
 _TRIES, _BRANCHES = 30, 3  # at finding a chain of the wanted length
 _DATED = 0.25  # of the puzzles ask for a date, where there is other to ask for: else most would
+_SELDOM = 5000  # facts for which there should be another that is asked for in the same words: else it was misread
+_OF_A_KIND = 400  # single facts that are asked for in the same words: else most would be births, deaths and directors
 
 
 class ClozeLibrary:
@@ -52,13 +55,14 @@ class ClozeLibrary:
         self._visible = visible
         self._answers = frozenset(answer.strip() for answer in answers)
         self._by_title = {doc.title: doc for doc in docs if doc.title}
-        self._facts = {doc.id: list(self._read_naturally(doc)) for doc in docs} if natural else {}
+        self._facts = _without_oddities({doc.id: list(self._read_naturally(doc)) for doc in docs}) if natural else {}
         if not any(self._facts.values()):  # as it is in other languages
             self._facts = {doc.id: _plain_ones(list(self._read(doc))) for doc in docs}
         self._docs = [doc for doc in docs if self._facts[doc.id]]
         if not self._docs:
             raise DataError("no document of the corpus mentions a seed answer: there is nothing to make lessons from")
         self._all = list(docs)
+        self._single = self._of_all_kinds() if natural else []
 
     def texts(self) -> Iterator[str]:
         rng = random.Random(0)
@@ -69,6 +73,9 @@ class ClozeLibrary:
 
     def puzzle(self, hops: int, rng: random.Random) -> Puzzle:
         """A puzzle with this many hops, or with fewer where the corpus has no such links."""
+        if hops == 1 and self._single:
+            fact = rng.choice(self._single)
+            return Puzzle(self.ask((fact,), rng), (fact,), fact.objects[0])
         longest: tuple[Fact, ...] = ()
         dated = rng.random() < _DATED
         for _ in range(_TRIES):
@@ -78,6 +85,16 @@ class ClozeLibrary:
                 longest = chain
                 break
         return Puzzle(self.ask(longest, rng), longest, longest[-1].objects[0])
+
+    def _of_all_kinds(self) -> list[Fact]:
+        """What can be asked for with one hop, but not too much of the same."""
+        kinds: dict[Asking, list[Fact]] = {}
+        for facts in self._facts.values():
+            for fact in facts:
+                if fact.asked is not None:
+                    kinds.setdefault(fact.asked, []).append(fact)
+        rng = random.Random(0)
+        return [fact for some in kinds.values() for fact in rng.sample(some, min(len(some), _OF_A_KIND))]
 
     def _walk(self, hops: int, rng: random.Random) -> tuple[Fact, ...]:
         """From any document along its mentions, as far as a question can be put that way."""
@@ -109,7 +126,9 @@ class ClozeLibrary:
         fact = rng.choice(self._facts[other.id])
         title = "something else" if other.id == doc.id else doc.title or doc.id
         if fact.asked is not None:
-            return Puzzle(fact.asked.question.format(bare_title(title)), (Fact(doc, fact.wording, ()),), None)
+            return Puzzle(
+                rng.choice(fact.asked.questions).format(bare_title(title)), (Fact(doc, fact.wording, ()),), None
+            )
         wording = fact.wording.replace(other.title, title) if other.title else f"{title}: {fact.wording}"
         return Puzzle(self._question(wording, fact), (Fact(doc, wording, ()),), None)
 
@@ -117,12 +136,12 @@ class ClozeLibrary:
         return self._facts.get(doc.id, [])
 
     def ask(self, facts: tuple[Fact, ...], rng: random.Random) -> str:
-        if (natural := _naturally(facts)) is not None:
+        if (natural := _naturally(facts, rng)) is not None:
             return natural
         return self._question(self._wording(facts) or facts[-1].wording, facts[-1])
 
     def connects(self, facts: tuple[Fact, ...]) -> bool:
-        return _naturally(facts) is not None or self._wording(facts) is not None
+        return all(fact.asked for fact in facts) or self._wording(facts) is not None
 
     def phrase(self, facts: tuple[Fact, ...]) -> str:
         return ""
@@ -156,25 +175,36 @@ class ClozeLibrary:
 
     def _read_naturally(self, doc: Doc) -> Iterator[Fact]:
         """What people can be asked in plain words."""
+        person = is_about_a_person(doc.text)
         for number, sentence in enumerate(_SENTENCE_END.split(doc.text[: self._visible])):
-            said_of = statement(sentence, doc.title, first=number == 0)
+            said_of = statement(sentence, doc.title, number == 0, person)
+            if not said_of.startswith(doc.title) or said_of.startswith(f"{doc.title}: "):
+                continue
             for answer in dict.fromkeys(_mentions(sentence, self._answers)):
                 if leaks(doc.title, (answer,)):
                     continue
                 wording = with_gap(said_of, answer) or said_of.replace(answer, GAP, 1)
-                asked = asking(wording, predicate(wording, doc.title), answer, self._is_person(answer))
+                asked = asking(wording, predicate(wording, doc.title), answer, self._is_person(answer), person)
                 if asked is not None:
                     yield Fact(doc, wording, (answer,), asked=asked)
 
 
-def _naturally(facts: tuple[Fact, ...]) -> str | None:
-    """The question that leads along these facts, if people can be asked for each of them."""
+def _naturally(facts: tuple[Fact, ...], rng: random.Random) -> str | None:
+    """A question that leads along these facts, if people can be asked for each of them."""
     name, question = bare_title(facts[0].doc.title), None
     for fact in facts:
         if fact.asked is None:
             return None
-        question, name = fact.asked.question.format(name), fact.asked.phrase.format(name)
+        question = rng.choice(fact.asked.questions).format(name)
+        name = rng.choice(fact.asked.phrases).format(name)
     return question
+
+
+def _without_oddities(facts: Mapping[str, list[Fact]]) -> dict[str, list[Fact]]:
+    """Without what hardly anything else in a large corpus is asked for: "What was {} a regular in?" """
+    counts = Counter(fact.asked for some in facts.values() for fact in some)
+    least = counts.total() // _SELDOM
+    return {doc: [fact for fact in some if counts[fact.asked] > least] for doc, some in facts.items()}
 
 
 def _plain_ones(facts: list[Fact]) -> list[Fact]:

@@ -18,10 +18,10 @@ GAP = "___"
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A question, and the same as a part of another one; `{}` stands for what it is asked of."""
+    """Ways to put a question, and the same as a part of another one; `{}` stands for what it is asked of."""
 
-    question: str
-    phrase: str
+    questions: tuple[str, ...]
+    phrases: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,9 @@ class NothingToShow(Exception):
 class PlainSyllabus:
     """What is taught, in shares of lessons."""
 
-    reading: float = 0.35
+    reading: float = 0.25
     solving: float = 0.15
-    proposing: float = 0.5
+    proposing: float = 0.6
     hops: tuple[float, ...] = (0.5, 0.5)
     noise: int = 2  # most documents beside those that are needed
     questions: int = 8  # asked about the same documents in one reading
