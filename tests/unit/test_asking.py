@@ -81,6 +81,9 @@ def test_the_words_before_the_gap_decide_how_it_is_asked_for(
         ("Arthur (born 1950) is a retired Danish ice hockey player and poet.", "ice hockey player", False,
          "What is Arthur's occupation?"),
         ("Arthur (born 1950) is a retired Danish ice hockey player and poet.", "poet", False, None),
+        ("Arthur was born and raised in Oakmere.", "Oakmere", False, "Where was Arthur born?"),
+        ("Arthur was born at Dunford and died in Oakmere.", "Oakmere", False, "Where did Arthur die?"),
+        ("Arthur was born at Dunford and studied law in Oakmere.", "Oakmere", False, None),
         ("Arthur plays for Oakmere United.", "Oakmere United", False, "Which team did Arthur play for?"),
         ("Arthur studied law at Oakmere College.", "Oakmere College", False, "Where did Arthur study?"),
         ("Arthur married the singer Ida Kern.", "Ida Kern", True, "Who is the spouse of Arthur?"),
@@ -101,6 +104,7 @@ def test_what_is_always_said_of_people_is_known_wherever_it_stands(
         "Arthur is a film written by Kern Brothers.",
         "Arthur was born in New Kern.",
         "Arthur was founded by the Society of Kern.",
+        "Arthur is a game developed by Velbeck for the Kern.",
     ],
 )
 def test_a_part_of_a_name_is_no_answer(sentence: str) -> None:
@@ -117,6 +121,50 @@ def test_a_question_is_put_in_several_ways() -> None:
     assert {"Where was Ida Kern born?", "In what city was Ida Kern born?", "What is Ida Kern's birthplace?"} < asked
     chains = {library.puzzle(2, random.Random(seed)).question for seed in range(40)}
     assert {"Where was the director of Arthur born?", "In what city was the person who directed Arthur born?"} < chains
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "answer"),
+    [
+        ("Ida Kern", "Ida Kern (born 1950) came late. Her father was a painter.", "painter"),
+        ("Arthur", "Arthur is a film. Its sequel was directed by Tova Navan.", "Tova Navan"),
+        ("Arthur", "Arthur is a film based on the novel by Tova Navan.", "Tova Navan"),
+        ("Arthur", "Arthur is an album by Canadian singer Tova Navan.", "Canadian"),
+        ("Arthur", "Arthur is an album by Oakmere rock band The Sad.", "Oakmere"),
+        ("Philip of Spain", "Philip of Spain (1527–1598) was a king. Spain was founded in Oakmere.", "Oakmere"),
+        ("", "The film was directed by Tova Navan.", "Tova Navan"),
+    ],
+)
+def test_what_is_said_of_something_else_is_not_asked_for(title: str, text: str, answer: str) -> None:
+    plain = Doc("2", "Trust", "Trust was founded in 1843.")
+    doc = Doc("1", title, text)
+    library = ClozeLibrary([doc, plain], [answer, "1843"], StaticSearcher({}), natural=True)
+    assert library.facts(plain)
+    assert not library.facts(doc)
+
+
+def test_long_phrases_own_nothing() -> None:
+    """Not "the person who directed Arthur's nationality"."""
+    docs = [
+        Doc("1", "Ida Kern", "Ida Kern (born 3 May 1950 in Oakmere) is a Danish painter."),
+        Doc("2", "Arthur", "Arthur was directed by Ida Kern."),
+    ]
+    library = ClozeLibrary(docs, ["Oakmere", "Ida Kern", "Danish", "painter"], StaticSearcher({}), natural=True)
+    chains = [library.puzzle(2, random.Random(seed)) for seed in range(80)]
+    assert {puzzle.answer for puzzle in chains if puzzle.hops == 2} == {"Oakmere", "Danish", "painter"}
+    assert not any("'s" in puzzle.question for puzzle in chains if puzzle.hops == 2)
+
+
+def test_what_is_said_is_not_asked_as_unsaid() -> None:
+    docs = [
+        Doc("1", "Ida Kern", "Ida Kern (born 1950) is a painter."),
+        Doc("2", "Mira Navan", "Mira Navan (born 1951) is a painter."),
+        Doc("3", "Trust", "Trust was directed by Ida Kern."),
+    ]
+    library = ClozeLibrary(docs, ["painter", "Ida Kern", "1950"], StaticSearcher({}), natural=True)
+    asked = {library.unsaid(docs[0], random.Random(seed)).question for seed in range(40)}
+    assert asked
+    assert not any("occupation" in one or "profession" in one or "When" in one for one in asked)
 
 
 def test_what_hardly_anything_else_is_asked_for_was_misread() -> None:

@@ -144,19 +144,35 @@ def test_askable_seeds_are_those_that_a_demonstrated_proposer_gets_to_the_end_wi
 
 
 def test_most_lessons_ask_for_something_else_than_dates(library: ClozeLibrary) -> None:
-    """Half of what these towns' documents say with one object is a date; of the puzzles it is a quarter."""
-    rng = random.Random(0)
-    dates = sum(is_date(library.puzzle(1, rng).answer or "") for _ in range(400))
-    assert 60 < dates < 140
+    """Half of what these documents say with one object is a date; of the puzzles it is a quarter."""
+    people = [
+        Doc(
+            f"{n}", f"Ida Kern{n}", f"Ida Kern{n} (born 19{n + 10} in Oak{n}mere) is a painter. She died in 20{n + 10}."
+        )
+        for n in range(30)
+    ]
+    answers = [*(f"Oak{n}mere" for n in range(30)), *(f"{c}{n + 10}" for n in range(30) for c in (19, 20)), "painter"]
+    natural = ClozeLibrary(people, answers, library.searcher, natural=True)
+    for some in (library, natural):
+        rng = random.Random(0)
+        assert 60 < sum(is_date(some.puzzle(1, rng).answer or "") for _ in range(400)) < 140
 
 
 def test_no_kind_of_question_outweighs_the_others(tmp_path: Path) -> None:
-    """Of a hundred directors and ten birthplaces, sixty and ten are asked for."""
+    """Of a hundred directors, ten birthplaces and eighty dates of two kinds, sixty, ten and sixty are asked for."""
     docs = [Doc(f"f{n}", f"Trust {n}", f"Trust {n} is a film directed by Ida Kern{n}.") for n in range(100)]
     docs += [Doc(f"p{n}", f"Ida Kern{n}", f"Ida Kern{n} was born in Oak{n}mere.") for n in range(10)]
+    docs += [
+        Doc(f"d{n}", f"Mira{n}", f"Mira{n} was founded in 15{n + 10}. It was closed in 16{n + 10}.") for n in range(40)
+    ]
     build_index(docs, tmp_path / "index")
     answers = [*(f"Ida Kern{n}" for n in range(100)), *(f"Oak{n}mere" for n in range(10))]
+    answers += [f"{century}{n + 10}" for n in range(40) for century in (15, 16)]
     library = ClozeLibrary(docs, answers, open_index(tmp_path / "index", compiled=False), natural=True)
     found = askable([Seed(answer, answer) for answer in answers], library, k=3, most=1)
     assert sum(seed.answer.startswith("Ida") for seed in found) == 60
     assert sum(seed.answer.startswith("Oak") for seed in found) == 10
+    assert sum(is_date(seed.answer) for seed in found) == 60
+    directors = [int(seed.answer.removeprefix("Ida Kern")) for seed in found if seed.answer.startswith("Ida")]
+    assert max(directors) > 75, "not just the first ones"
+    assert directors == sorted(directors), "in the order of the corpus"

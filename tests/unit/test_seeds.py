@@ -1,6 +1,7 @@
 """Seeds: mined from a corpus in English and Chinese, and read from files of several forms."""
 
 import gzip
+import time
 from pathlib import Path
 
 import orjson
@@ -14,7 +15,7 @@ from ssp.runs.ground import _mined
 from ssp.runs.seeds import is_reserved, possible_shares
 from ssp.search.index import build_index
 from ssp.seeds.files import read_seeds, seed_rows
-from ssp.seeds.mining import Mined, as_seeds, counts_by_kind, mine
+from ssp.seeds.mining import Mined, as_seeds, counts_by_kind, is_about_a_person, mine
 from ssp.types import Doc, Seed
 
 DOCS = [
@@ -80,6 +81,32 @@ def test_callings_are_what_is_said_of_several_people() -> None:
     docs += [Doc(f"f{n}", f"Trust {n}", f"Trust {n} is a thriller.") for n in range(9)]  # no people
     callings = {one.answer for one in mine(docs) if one.kind == "calling"}
     assert callings == {"ice hockey player", "film director", "painter"}
+
+
+@pytest.mark.parametrize(
+    ("text", "person"),
+    [
+        ("John F. Kern Jr. (May 29, 1917 – 1963) was", True),
+        ("J. K. Kern (b. 1965) is", True),
+        ("Ida Kern (née Navan; born 1950) is", True),
+        ("Trust is a film. Ida Kern (born 1950) made it.", False),
+        ("Trust (1990) is a film.", False),
+    ],
+)
+def test_people_are_told_by_what_is_behind_their_names(text: str, person: bool) -> None:
+    assert is_about_a_person(text) is person
+
+
+@pytest.mark.parametrize("part", ["1234-", "in 1234-1236 it ", "in 1999 a well-known ", "1", "A. ", "born "])
+def test_no_text_takes_long_to_tell_whether_it_is_about_a_person(part: str) -> None:
+    """Of these, an unbounded pattern takes minutes; a bounded one as long for the longer as for the shorter."""
+    seconds = []
+    for length in (2_000, 200_000):
+        text = ("Ida Kern (" + part * length)[:length]
+        began = time.process_time()
+        is_about_a_person(text)
+        seconds.append(time.process_time() - began)
+    assert seconds[1] < 2.0 + 20 * seconds[0]
 
 
 def test_what_everybody_mentions_is_too_common() -> None:

@@ -28,13 +28,18 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
     "work": re.compile(r"[“\"]([A-Z][^“”\"]{2,60}?)[,.]?[”\"]|《([^《》]{1,30})》"),
     "name": re.compile(r"\b[A-Z][\w'’-]+(?:(?: (?:of|the|de|la|von|van|der|for))? [A-Z][\w'’-]+){0,5}"),
 }
-_ABOUT_A_PERSON = re.compile(
-    r"[^.(]{0,80}\((?:[^()]*\b)?(?:born|b\.|died|d\.)\b|[^.(]{0,80}\([^()]*\d{3,4}[^()]*[–-][^()]*\d{3,4}[^()]*\)"
+_ABOUT_A_PERSON = re.compile(  # all runs are bounded: it is matched with any text
+    r"(?:[^.(]|(?<=\b[A-Z])\.|(?<=[JS]r)\.){0,80}\("
+    r"(?:(?:[^()]{0,80}\b)?(?:(?:born|died)\b|[bd]\. ?\d)|[^()]{0,80}?\d{3,4}[^()]{0,60}?[–-][^()]{0,60}?\d{3,4})"
+)
+BEFORE_A_CALLING = (  # "is a retired Danish"
+    r"\b(?:is|was) an? (?:(?:[A-Z][\w'’-]*|former|retired|professional|independent|rules|early|late|\d+\w\w-century)"
+    r",? (?:and )?)*"
 )
 _CALLING = re.compile(
-    r"\b(?:is|was) an? (?:(?:[A-Z][\w'’-]*|former|retired|professional|early|late|\d+\w\w-century),? (?:and )?)*"
-    r"((?:[a-z]+(?:-[a-z]+)? ){0,2}?[a-z]+(?:-[a-z]+)?)"
-    r"(?=[,.;/]| (?:and|or|who|from|in|of|for|at|with|whose|best|known|on|by|as|during|noted|active|born|based)\b)"
+    rf"{BEFORE_A_CALLING}((?:[a-z]+(?:-[a-z]+)? ){{0,2}}?[a-z]+(?:-[a-z]+)?)"
+    r"(?=[,.;/]| (?:and|or|who|from|in|of|for|at|with|whose|best|known|on|by|as|during|noted|active|born|based|playing|"
+    r"affiliated|notable|member)\b)"
 )
 _NO_CALLING = frozenset(
     "member son daughter native graduate student prominent leading born rules film stage television theatre".split()
@@ -139,11 +144,11 @@ def _candidates(text: str, titles: Mapping[str, Doc]) -> Iterator[tuple[str, str
 def _name(text: str, begins: bool) -> str:
     """A name without words that are only written large; nothing, if a single word begins a sentence.
 
-    >>> _name("In Karsa Mills", begins=True), _name("Velbeck", begins=False), _name("Yesterday", begins=True)
+    >>> _name("In the Karsa Mills", begins=True), _name("Velbeck", begins=False), _name("Yesterday", begins=True)
     ('Karsa Mills', 'Velbeck', '')
     """
     words = text.split()
-    while words and words[0] in _NOT_NAMES:
+    while words and (words[0] in _NOT_NAMES or words[0].islower()):
         words.pop(0)
         begins = False
     long_enough = len(words) > 1 or (not begins and len(words) == 1 and len(words[0]) > 2)

@@ -1,9 +1,10 @@
 """Which answers can be asked for as lessons do: those from which a demonstrated proposer can get away."""
 
-from collections import Counter
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ssp.seeds.mining import is_date
 from ssp.types import Seed
 from ssp.warmup.library import Asking, Fact, Library
 from ssp.warmup.plain import linked
@@ -24,20 +25,21 @@ def askable(seeds: Sequence[Seed], library: Library, k: int, most: int) -> list[
     """Seeds for which a search shows what mentions them, with as many hops as one gets away from them, up to `most`.
 
     A model that was taught by lessons can propose for these; for the others ("Established", "1,083 feet") nobody has
-    shown it how. Of those that are asked for in the same words and over as many hops there are only some.
+    shown it how. Of those that are asked for in the same words and over as many hops there are only some; and of dates.
     """
     ways: dict[str, _Way] = {}
     for begin in range(0, len(seeds), _TOGETHER):
         ways |= _ways(seeds[begin : begin + _TOGETHER], library, k, most)
-    kept: list[Seed] = []
-    counts: Counter[_Way] = Counter()
-    for seed in seeds:
-        if (way := ways.get(seed.id)) is None:
-            continue
-        counts[way] += 1
-        if way.asked is None or counts[way] <= _OF_A_KIND:
-            kept.append(replace(seed, hops=way.hops))
-    return kept
+    found = [replace(seed, hops=ways[seed.id].hops) for seed in seeds if seed.id in ways]
+    kinds: dict[tuple[int, str], list[str]] = {}
+    for seed in found:
+        asked = ways[seed.id].asked
+        if asked is not None:
+            kind = "date" if is_date(seed.answer) else asked.questions[0]
+            kinds.setdefault((seed.hops, kind), []).append(seed.id)
+    rng = random.Random(0)
+    surplus = {one for some in kinds.values() for one in rng.sample(some, max(0, len(some) - _OF_A_KIND))}
+    return [seed for seed in found if seed.id not in surplus]
 
 
 def _ways(seeds: Sequence[Seed], library: Library, k: int, most: int) -> dict[str, _Way]:

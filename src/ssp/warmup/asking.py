@@ -14,6 +14,7 @@ from ssp.warmup.relations import Kind, relation
 
 _FIRST = re.compile(r"[\"“']?[A-Z0-9][^.;:()]{0,60}?[\"”']?(?=\s*\(|,? (?:is|was|are|were) )")
 _SHORT = re.compile(r"[^(,]+(?=,| \()")
+_SURNAME = re.compile(r"(?!.* of )[^,]+ ([^ ,]+)")
 _DATE = re.compile(r"\d{3,4}|\d{1,2} [A-Z][a-z]+|[A-Z][a-z]+ \d{1,2}\b")
 _BORN = re.compile(r"\((?:[^()]*\b)?(?:born|b\.)\s*___|^[^()]*\(\s*___\s*[–-]")
 _DIED = re.compile(r"\([^()]*[–-]\s*___\s*\)")
@@ -71,9 +72,9 @@ def statement(sentence: str, title: str, first: bool, person: bool = False) -> s
     """
     if first and (found := _FIRST.match(sentence)):
         return f"{title}{sentence[found.end() :]}"
-    surname = bare_title(title).rpartition(" ")[2]
-    if person and sentence.startswith(f"{surname} ") and title not in sentence:
-        return f"{title}{sentence[len(surname) :]}"
+    named = _SURNAME.fullmatch(bare_title(title))
+    if person and named and title not in sentence and re.match(rf"{re.escape(named[1])} [a-z]", sentence):
+        return f"{title}{sentence[len(named[1]) :]}"
     short = _SHORT.match(title)
     if not sentence.startswith(title) and short and sentence.startswith(f"{short[0]} "):
         return f"{title}{sentence[len(short[0]) :]}"
@@ -102,7 +103,8 @@ def asking(wording: str, said: str | None, answer: str, person: bool, of_person:
     calling = answer[:1].islower()
     kind: Kind = "calling" if calling else "person" if person else "other"
     if not date and (known := relation(wording, "person" if of_person else "other", kind)):
-        return known
+        who = known.questions[0].startswith("Who")
+        return None if who and _NATION.fullmatch(answer) else known  # "an album by Canadian …"
     if said is None or calling or not said.rstrip(" .").endswith(GAP):
         return None
     if _KIND.match(said) and _NATION.fullmatch(answer):

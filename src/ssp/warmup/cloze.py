@@ -1,8 +1,8 @@
 """Lessons from any corpus, without labels: sentences with a gap where a seed answer stood.
 
 A fact is a sentence that mentions a seed answer. Where that answer is the title of another document, the two are
-linked, and a question can lead from one to the other. Nothing is known about relations, so questions use the words of
-the sentence (`phrasing`).
+linked, and a question can lead from one to the other. Questions use the words of the sentence (`phrasing`), or, if they
+are to be `natural`, those that people use (`asking`).
 """
 
 import random
@@ -17,13 +17,17 @@ from ssp.seeds.mining import bare_title, is_about_a_person, is_date
 from ssp.text import UNSPACED_RUN, is_unspaced, leaks
 from ssp.types import Doc
 from ssp.warmup.asking import asking, statement
-from ssp.warmup.library import GAP, Asking, Fact, Puzzle
+from ssp.warmup.library import GAP, Fact, Puzzle
 from ssp.warmup.phrasing import ask_for, led_to, predicate, question_word, standing_alone, with_gap
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“'])|(?<=[。！？])\s*")
 _WORDS = re.compile(r"\S+")
 _EDGES = " \t\"'“”‘’()[]«».,;:!?。，、；：！？《》「」"
 _LONGEST = 8  # words or characters of an answer
+_DESCRIBES = re.compile(  # "by Los Angeles-based rock band …": what comes after is meant
+    r"-[a-z]| (?!(?:and|or|with|in|for|from|on|at|as|who|which|that|to|by|of|under|through|after|during|about|is|was|"
+    r"it|starring|featuring|based|released|published)\b)[a-z][a-z-]* (?:[a-z-]+ ){0,3}[A-Z]"
+)
 _PERSON = re.compile(r"\bborn\b|\b(?:[Hh]e|[Ss]he|[Hh]is|[Hh]er) |[他她]|出生|生于")
 _BEGINNING = 300  # characters of a text that tell what it is about
 _TRIES, _BRANCHES = 30, 3  # at finding a chain of the wanted length
@@ -62,7 +66,7 @@ class ClozeLibrary:
         if not self._docs:
             raise DataError("no document of the corpus mentions a seed answer: there is nothing to make lessons from")
         self._all = list(docs)
-        self._single = self._of_all_kinds() if natural else []
+        self._single = self._of_all_kinds()
 
     def texts(self) -> Iterator[str]:
         rng = random.Random(0)
@@ -73,11 +77,11 @@ class ClozeLibrary:
 
     def puzzle(self, hops: int, rng: random.Random) -> Puzzle:
         """A puzzle with this many hops, or with fewer where the corpus has no such links."""
-        if hops == 1 and self._single:
-            fact = rng.choice(self._single)
+        dated = rng.random() < _DATED
+        if hops == 1 and (single := self._single[dated] or self._single[not dated]):
+            fact = rng.choice(single)
             return Puzzle(self.ask((fact,), rng), (fact,), fact.objects[0])
         longest: tuple[Fact, ...] = ()
-        dated = rng.random() < _DATED
         for _ in range(_TRIES):
             chain = self._walk(hops, rng)
             longest = max(longest, chain, key=len)
@@ -86,15 +90,16 @@ class ClozeLibrary:
                 break
         return Puzzle(self.ask(longest, rng), longest, longest[-1].objects[0])
 
-    def _of_all_kinds(self) -> list[Fact]:
-        """What can be asked for with one hop, but not too much of the same."""
-        kinds: dict[Asking, list[Fact]] = {}
+    def _of_all_kinds(self) -> dict[bool, list[Fact]]:
+        """What people can be asked for with one hop, but not too much of the same; dates under True."""
+        kinds: dict[str, list[Fact]] = {}
         for facts in self._facts.values():
             for fact in facts:
                 if fact.asked is not None:
-                    kinds.setdefault(fact.asked, []).append(fact)
+                    kinds.setdefault(fact.asked.questions[0], []).append(fact)
         rng = random.Random(0)
-        return [fact for some in kinds.values() for fact in rng.sample(some, min(len(some), _OF_A_KIND))]
+        some = [fact for facts in kinds.values() for fact in rng.sample(facts, min(len(facts), _OF_A_KIND))]
+        return {dated: [fact for fact in some if is_date(fact.objects[0]) is dated] for dated in (True, False)}
 
     def _walk(self, hops: int, rng: random.Random) -> tuple[Fact, ...]:
         """From any document along its mentions, as far as a question can be put that way."""
@@ -122,8 +127,12 @@ class ClozeLibrary:
 
     def unsaid(self, doc: Doc, rng: random.Random) -> Puzzle:
         """What is said of something else, asked of this."""
-        other = rng.choice(self._docs)
-        fact = rng.choice(self._facts[other.id])
+        said = {fact.asked.questions[0] for fact in self.facts(doc) if fact.asked is not None}
+        for _ in range(_TRIES):
+            other = rng.choice(self._docs)
+            fact = rng.choice(self._facts[other.id])
+            if fact.asked is None or fact.asked.questions[0] not in said:
+                break
         title = "something else" if other.id == doc.id else doc.title or doc.id
         if fact.asked is not None:
             return Puzzle(
@@ -178,26 +187,32 @@ class ClozeLibrary:
         person = is_about_a_person(doc.text)
         for number, sentence in enumerate(_SENTENCE_END.split(doc.text[: self._visible])):
             said_of = statement(sentence, doc.title, number == 0, person)
-            if not said_of.startswith(doc.title) or said_of.startswith(f"{doc.title}: "):
+            if not doc.title or not re.match(rf"{re.escape(doc.title)}(?!: |['’]s )", said_of):
                 continue
             for answer in dict.fromkeys(_mentions(sentence, self._answers)):
                 if leaks(doc.title, (answer,)):
                     continue
                 wording = with_gap(said_of, answer) or said_of.replace(answer, GAP, 1)
                 asked = asking(wording, predicate(wording, doc.title), answer, self._is_person(answer), person)
-                if asked is not None:
+                describes = _DESCRIBES.match(said_of.partition(answer)[2])
+                if asked is not None and not (describes and asked.questions[0].startswith("Who")):
                     yield Fact(doc, wording, (answer,), asked=asked)
 
 
 def _naturally(facts: tuple[Fact, ...], rng: random.Random) -> str | None:
     """A question that leads along these facts, if people can be asked for each of them."""
     name, question = bare_title(facts[0].doc.title), None
-    for fact in facts:
+    for number, fact in enumerate(facts):
         if fact.asked is None:
             return None
-        question = rng.choice(fact.asked.questions).format(name)
-        name = rng.choice(fact.asked.phrases).format(name)
+        question = rng.choice(_behind(fact.asked.questions, number)).format(name)
+        name = rng.choice(_behind(fact.asked.phrases, number)).format(name)
     return question
+
+
+def _behind(forms: Sequence[str], number: int) -> Sequence[str]:
+    """All, or behind other facts those that go with a phrase: not "the person who directed Trust's nationality"."""
+    return [one for one in forms if "{}'s" not in one] or forms if number else forms
 
 
 def _without_oddities(facts: Mapping[str, list[Fact]]) -> dict[str, list[Fact]]:

@@ -29,6 +29,8 @@ _MADE_BY = (
     "agents",
     "engines/scripted.py",
     "learning/batches.py",
+    "seeds",
+    "text.py",
     "warmup",
     "worlds",
     "search/analyzer.py",

@@ -9,15 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ssp.seeds.mining import BEFORE_A_CALLING
 from ssp.warmup.library import Asking
 
 Kind = Literal["person", "calling", "other", "name"]  # "name": a person's or another
 
-_NAME = r"(?:the )?___(?![’'-]\w| (?:of (?:the )?|& |the )?[A-Z]\w)"  # the whole of a name
-_WHO = (
-    rf"(?:the |an? )?(?:(?:[A-Z][\w-]+ )?(?:(?!of |and |or |by |in )[a-z-]+ ){{1,4}})?{_NAME}"  # "a Danish painter ___"
+_NAME = r"(?:the )?___(?![’'-]\w| (?:of (?:the )?|& |the )?[A-Z]\w)"  # not a part of one, where the sentence goes on
+_LINKS = "of|and|or|by|in|for|from|at|with|to|on|as|after|under|who|based"
+_WHO = rf"(?:the |an? )?(?:(?:[A-Z][\w-]+ )?(?:(?!(?:{_LINKS}) )[a-z-]+ ){{1,4}})?{_NAME}"  # "a Danish painter ___"
+_NEAR = (  # "… on 3 May 1950 in the town of"; not "… and studied in"
+    r"(?: and (?:raised|brought up|grew up))?(?:(?!\b(?:and|but|who|where|died|studied)\b)[^.;()–]){0,50}?,? "
+    r"(?:in|at|near) (?:the (?:city|town|village) of )?"
 )
-_NEAR = r"(?: [^.;()–]{0,50}?)?,? (?:in|at|near) (?:the (?:city|town|village) of )?"
 _PLACES = (
     "village|town|city|municipality|district|commune|suburb|neighbou?rhood|hamlet|settlement|community|parish|county|"
     "province|region|river|creek|lake|bay|island|mountain|peak|valley|forest|park|glacier|school|college|university|"
@@ -81,7 +84,7 @@ def _makers() -> Iterator[Relation]:
 
 _RELATIONS = (
     Relation(
-        re.compile(rf"\bborn\b{_NEAR}{_NAME}|\bborn [^.;()–]*\d{{4}}, {_NAME}"),
+        re.compile(rf"\bborn\b{_NEAR}{_NAME}|\bborn [^.;()–]{{0,40}}\d{{4}}, {_NAME}"),
         Asking(
             (
                 "Where was {} born?",
@@ -102,10 +105,7 @@ _RELATIONS = (
         answer="other",
     ),
     Relation(
-        re.compile(
-            r" (?:is|was) an? "
-            r"(?:(?:[A-Z][\w'’-]*|former|retired|professional|early|late|\d+\w\w-century),? (?:and )?)*___"
-        ),
+        re.compile(rf"{BEFORE_A_CALLING}___(?![\w-])"),
         Asking(
             ("What is {}'s occupation?", "What is the occupation of {}?", "What was {}'s profession?"),
             ("the occupation of {}",),
@@ -122,7 +122,10 @@ _RELATIONS = (
         ),
     ),
     Relation(
-        re.compile(rf"\b(?:novel|book|play|poem|story|memoir|essay|manga|comic|series)\b[^.;()]{{0,30}}? by {_WHO}"),
+        re.compile(
+            r"^(?!.*\b(?:based|adapt|inspired)).*\b(?:novel|book|play|poem|story|memoir|essay|manga|comic|series)\b"
+            rf"[^.;()]{{0,30}}?(?<!ed)(?<!cast)(?<!sung) by {_WHO}"
+        ),
         Asking(
             ("Who is the author of {}?", "Who wrote {}?"),
             ("the author of {}", "the person who wrote {}"),
