@@ -15,7 +15,8 @@ from ssp.runs.ground import _mined
 from ssp.runs.seeds import is_reserved, possible_shares
 from ssp.search.index import build_index
 from ssp.seeds.files import read_seeds, seed_rows
-from ssp.seeds.mining import Mined, as_seeds, counts_by_kind, is_about_a_person, mine
+from ssp.seeds.mining import Mined, as_seeds, counts_by_kind, mine
+from ssp.seeds.people import is_about_a_person
 from ssp.types import Doc, Seed
 
 DOCS = [

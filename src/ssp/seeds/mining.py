@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ssp.seeds.people import calling_of
 from ssp.text import UNSPACED_RUN, is_unspaced
 from ssp.types import Doc, Seed
 
@@ -28,22 +29,6 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
     "work": re.compile(r"[“\"]([A-Z][^“”\"]{2,60}?)[,.]?[”\"]|《([^《》]{1,30})》"),
     "name": re.compile(r"\b[A-Z][\w'’-]+(?:(?: (?:of|the|de|la|von|van|der|for))? [A-Z][\w'’-]+){0,5}"),
 }
-_ABOUT_A_PERSON = re.compile(  # all runs are bounded: it is matched with any text
-    r"(?:[^.(]|(?<=\b[A-Z])\.|(?<=[JS]r)\.){0,80}\("
-    r"(?:(?:[^()]{0,80}\b)?(?:(?:born|died)\b|[bd]\. ?\d)|[^()]{0,80}?\d{3,4}[^()]{0,60}?[–-][^()]{0,60}?\d{3,4})"
-)
-BEFORE_A_CALLING = (  # "is a retired Danish"
-    r"\b(?:is|was) an? (?:(?:[A-Z][\w'’-]*|former|retired|professional|independent|rules|early|late|\d+\w\w-century)"
-    r",? (?:and )?)*"
-)
-_CALLING = re.compile(
-    rf"{BEFORE_A_CALLING}((?:[a-z]+(?:-[a-z]+)? ){{0,2}}?[a-z]+(?:-[a-z]+)?)"
-    r"(?=[,.;/]| (?:and|or|who|from|in|of|for|at|with|whose|best|known|on|by|as|during|noted|active|born|based|playing|"
-    r"affiliated|notable|member)\b)"
-)
-_NO_CALLING = frozenset(
-    "member son daughter native graduate student prominent leading born rules film stage television theatre".split()
-)
 _NOT_NAMES = frozenset(
     "The A An In On At He She It They His Her Its Their This That These Those I We You And But Or For From With By As "
     "January February March April May June July August September October November December Monday Tuesday Wednesday "
@@ -106,15 +91,6 @@ def as_seeds(mined: Iterable[Mined], shares: Sequence[float] = HOPS, seed: int =
     return seeds
 
 
-def is_about_a_person(text: str) -> bool:
-    """By what an encyclopedia puts behind the name.
-
-    >>> is_about_a_person("Ida Kern (born 1950) is a painter."), is_about_a_person("Trust is a 1990 film.")
-    (True, False)
-    """
-    return _ABOUT_A_PERSON.match(text) is not None
-
-
 def is_date(answer: str) -> bool:
     """
     >>> is_date("13 May 1938"), is_date("1843"), is_date("Oakmere")
@@ -136,8 +112,8 @@ def _candidates(text: str, titles: Mapping[str, Doc]) -> Iterator[tuple[str, str
                 said = _name(said, begins=text[: match.start()].rstrip()[-1:] in _SENTENCE_END)
             if said:
                 yield said, kind
-    if is_about_a_person(text) and (found := _CALLING.search(text)) and found[1] not in _NO_CALLING:
-        yield found[1], "calling"
+    if (calling := calling_of(text)) is not None:
+        yield calling, "calling"
     yield from ((title, "title") for title in _titles_in(text, titles))
 
 

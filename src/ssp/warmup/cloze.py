@@ -13,7 +13,8 @@ from itertools import pairwise
 
 from ssp.errors import DataError
 from ssp.protocols import LocalSearcher
-from ssp.seeds.mining import bare_title, is_about_a_person, is_date
+from ssp.seeds.mining import bare_title, is_date
+from ssp.seeds.people import is_about_a_person
 from ssp.text import UNSPACED_RUN, is_unspaced, leaks
 from ssp.types import Doc
 from ssp.warmup.asking import asking, statement

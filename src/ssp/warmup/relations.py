@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ssp.seeds.mining import BEFORE_A_CALLING
+from ssp.seeds.people import BEFORE_A_CALLING
 from ssp.warmup.library import Asking
 
 Kind = Literal["person", "calling", "other", "name"]  # "name": a person's or another
